@@ -43,4 +43,64 @@ void sac_surface_destroy(sac_surface **surface);
 void sac_surface_closest(const sac_surface *surface, const double p[3], uint32_t hint,
                          sac_surface_hit *out_hit);
 
+/* ---- cover: the pieces of object that every level must hold ---- */
+
+/* A piece is the convex hull of its corners, so a sphere that holds the corners holds the piece: surface
+ * triangles cut small (3 corners) and, for solid trees, cells of the interior (8 corners). */
+typedef struct sac_cover {
+    double (*points)[3]; /* shared corners, mesh coordinates */
+    uint32_t point_count;
+    uint32_t piece_count, surface_count; /* pieces [0, surface_count) are surface */
+    uint32_t *corners;                   /* piece i: corners[first_corner[i]] up to first_corner[i + 1] */
+    uint32_t *first_corner;
+    double (*middles)[3]; /* mean of the corners */
+    float (*normals)[3];  /* unit, surface pieces only */
+    float *areas;         /* surface pieces only */
+    uint32_t *triangles;  /* the mesh triangle a surface piece lies on: a hint for sac_surface_closest */
+} sac_cover;
+
+/* Everything a method may look at; read-only while nodes are split. */
+typedef struct sac_build {
+    const sac_mesh *mesh;
+    const sac_build_def *def;
+    const sac_surface *surface;
+    const sac_cover *cover;
+    double low[3], high[3], diagonal; /* box of the mesh */
+    bool closed;
+    const void *method; /* what the method's prepare made */
+} sac_build;
+
+/* A node about to be split: the pieces it stands for, and its own sphere. */
+typedef struct sac_region {
+    const uint32_t *pieces;
+    uint32_t piece_count;
+    uint32_t level;        /* of the node; its children are level + 1 */
+    uint32_t levels_below; /* levels still to be made under the node, at least 1 */
+    double centre[3], radius;
+    double cell_low[3], cell_high[3]; /* regular subdivision: the node's box */
+    uint64_t seed;                    /* its own, independent of threads */
+} sac_region;
+
+/* The answer: a group for each piece and a centre for each group. Radii follow from the pieces. Groups that
+ * get no piece are dropped. */
+typedef struct sac_split {
+    uint32_t group_count; /* 1 .. branch */
+    uint8_t *group_of;    /* one for each piece of the region; room is provided */
+    double centre[SAC_TREE_MOST_BRANCH][3];
+    double cell_low[SAC_TREE_MOST_BRANCH][3], cell_high[SAC_TREE_MOST_BRANCH][3];
+} sac_split;
+
+/* A way of building: what to prepare once, and how a node is split. `split` runs on several threads at once
+ * and may use `arena` (its thread's own, reset after each node). It returns false when out of memory. */
+typedef struct sac_splitter {
+    sac_result (*prepare)(const sac_build *build, sac_arena *arena, void **out_method,
+                          sac_error *error); /* may be NULL */
+    bool (*split)(const sac_build *build, const sac_region *region, sac_arena *arena, sac_split *out);
+} sac_splitter;
+
+extern const sac_splitter sac_splitter_medial, sac_splitter_hubbard, sac_splitter_octree, sac_splitter_grid;
+
+/* Smallest ball around points, exact up to rounding; `count` >= 1. */
+void sac_ball_of_points(const double (*points)[3], uint32_t count, double out_centre[3], double *out_radius);
+
 #endif
