@@ -100,6 +100,10 @@ typedef struct sac_splitter {
 
 extern const sac_splitter sac_splitter_medial, sac_splitter_hubbard, sac_splitter_octree, sac_splitter_grid;
 
+/* Mass of the leaf spheres {x, y, z, r} as solid balls, overlaps counted as often as they occur: an upper
+ * estimate for objects without a closed mesh. Values beyond a float become the largest float. */
+void sac_mass_of_leaf_spheres(const float (*spheres)[4], uint32_t count, sac_mass *out_mass);
+
 /* Smallest ball around points, exact up to rounding; `count` >= 1. */
 void sac_ball_of_points(const double (*points)[3], uint32_t count, double out_centre[3], double *out_radius);
 
