@@ -98,7 +98,8 @@ typedef struct sac_splitter {
     bool (*split)(const sac_build *build, const sac_region *region, sac_arena *arena, sac_split *out);
 } sac_splitter;
 
-extern const sac_splitter sac_splitter_medial, sac_splitter_hubbard, sac_splitter_octree, sac_splitter_grid;
+extern const sac_splitter sac_splitter_medial, sac_splitter_hubbard, sac_splitter_octree, sac_splitter_grid,
+    sac_splitter_wrapped;
 
 /* Mass of the leaf spheres {x, y, z, r} as solid balls, overlaps counted as often as they occur: an upper
  * estimate for objects without a closed mesh. Values beyond a float become the largest float. */
@@ -106,5 +107,10 @@ void sac_mass_of_leaf_spheres(const float (*spheres)[4], uint32_t count, sac_mas
 
 /* Smallest ball around points, exact up to rounding; `count` >= 1. */
 void sac_ball_of_points(const double (*points)[3], uint32_t count, double out_centre[3], double *out_radius);
+/* The same around balls {x, y, z, r}, r >= 0. */
+void sac_ball_of_balls(const double (*balls)[4], uint32_t count, double out_centre[3], double *out_radius);
+
+/* Cookie, branching factor and depth are in range. */
+sac_result sac_build_def_check(const sac_build_def *def, sac_error *error);
 
 #endif
