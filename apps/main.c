@@ -1,0 +1,62 @@
+/* saccade: the program. Finds the command and hands it the rest. */
+#include <stdio.h>
+#include <string.h>
+
+#include "apps/commands.h"
+#include "apps/options.h"
+#include "base/cpu.h"
+
+typedef struct command_entry {
+    const char *name, *about;
+    int (*run)(int argc, char **argv);
+} command_entry;
+
+static const command_entry commands[] = {
+    {"bake", "bake a mesh into a sphere-tree", sac_cmd_bake},
+    {"tree", "look at trees: info, export, render, compare", sac_cmd_tree},
+    {"bench", "measure: descent, bake", sac_cmd_bench},
+    {"demo", "bake three meshes, collide them, write pictures and a page", sac_cmd_demo},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_help(void)
+{
+    printf("Saccade: time-critical collision handling for virtual reality\n\n"
+           "Usage: saccade COMMAND [arguments]\n\nCommands:\n");
+    for (int i = 0; i < COMMANDS; i++) printf("  %-8s %s\n", commands[i].name, commands[i].about);
+    printf("  %-8s %s\n  %-8s %s\n", "help", "this text, or the help of a command", "version",
+           "version and what this machine runs");
+    printf("\nEvery command has --help and --json. Exit codes: 0 done, 1 failed, 2 wrong usage.\n"
+           "\n  saccade bake knot -o knot.sactree\n  saccade tree render knot.sactree --mesh knot -o "
+           "knot.png\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help();
+        return SAC_EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    bool help = strcmp(name, "help") == 0;
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || (help && argc == 2)) {
+        print_help();
+        return SAC_EXIT_OK;
+    }
+    if (strcmp(name, "version") == 0 || strcmp(name, "--version") == 0) {
+        printf("saccade %s (%s)\n", SACCADE_VERSION, sac_simd_name(sac_simd_active()));
+        return SAC_EXIT_OK;
+    }
+    char ask[] = "--help", *asked[] = {ask, NULL};
+    const char *names[COMMANDS + 3];
+    for (int i = 0; i < COMMANDS; i++) {
+        names[i] = commands[i].name;
+        if (strcmp(commands[i].name, help ? argv[2] : name) != 0) continue;
+        return help ? commands[i].run(1, asked) : commands[i].run(argc - 2, argv + 2);
+    }
+    if (help) name = argv[2];
+    names[COMMANDS] = "help", names[COMMANDS + 1] = "version", names[COMMANDS + 2] = NULL;
+    const char *meant = sac_options_suggest(name, names);
+    if (meant) return sac_options_usage_error("", "no command '%s'; did you mean %s?", name, meant);
+    return sac_options_usage_error("", "no command '%s'", name);
+}

@@ -1,0 +1,96 @@
+#include "apps/quality.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "apps/console.h"
+#include "base/clock.h"
+
+sac_result sac_baked_make(const sac_shape *shape, const sac_build_def *def, const sac_measure_def *measure,
+                          sac_baked *out, sac_error *error)
+{
+    *out = (sac_baked){0};
+    double cpu = sac_console_cpu_seconds();
+    uint64_t start = sac_time_now_ns();
+    sac_result result = sac_shape_build(shape, def, &out->tree, error);
+    out->seconds = (double)(sac_time_now_ns() - start) * 1e-9;
+    out->cpu_seconds = sac_console_cpu_seconds() - cpu;
+    sac_console_progress_end();
+    if (result != SAC_OK || !measure) return result;
+    start = sac_time_now_ns();
+    result = sac_shape_measure(shape, out->tree, measure, out->levels, error);
+    out->measure_seconds = (double)(sac_time_now_ns() - start) * 1e-9;
+    if (result != SAC_OK) sac_baked_fini(out);
+    return result;
+}
+
+void sac_baked_fini(sac_baked *baked) { sac_tree_destroy(&baked->tree); }
+
+/* A share as per cent that never rounds up to 100. */
+static const char *share_text(char out[16], double share)
+{
+    if (!isfinite(share)) return "–";
+    if (share >= 1) return "100 %";
+    snprintf(out, 16, "%.2f %%", fmin(floor(share * 10000) / 100, 99.99));
+    return out;
+}
+
+static const char *ratio_text(char out[16], double ratio)
+{
+    if (!isfinite(ratio)) return "–";
+    snprintf(out, 16, "%.3f", ratio);
+    return out;
+}
+
+/* printf pads bytes; the dash above is three of them. */
+static int width(const char *text, int columns) { return strcmp(text, "–") == 0 ? columns + 2 : columns; }
+
+void sac_quality_say(const sac_level_quality *levels, uint32_t depth)
+{
+    sac_say("  level  spheres  worst gap  mean gap  coverage  on path  outside/volume\n");
+    for (uint32_t i = 0; i <= depth; i++) {
+        const sac_level_quality *q = &levels[i];
+        char count[32], a[16], b[16], c[16];
+        const char *on = share_text(a, q->coverage), *path = share_text(b, q->path_coverage),
+                   *outside = ratio_text(c, q->outside_volume);
+        sac_say("  %5u  %7s  %7.2f %%  %6.2f %%  %*s  %*s  %*s\n", q->level,
+                sac_text_count(count, q->spheres), q->worst_gap, q->mean_gap, width(on, 8), on,
+                width(path, 7), path, width(outside, 14), outside);
+    }
+}
+
+json_t *sac_quality_json(const sac_level_quality *levels, uint32_t depth)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i <= depth; i++) {
+        const sac_level_quality *q = &levels[i];
+        json_array_append_new(
+            list,
+            json_pack("{s:i,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "level", (int)q->level, "spheres",
+                      (int)q->spheres, "worst_gap", sac_json_number(q->worst_gap), "mean_gap",
+                      sac_json_number(q->mean_gap), "coverage", sac_json_number(q->coverage), "path_coverage",
+                      sac_json_number(q->path_coverage), "outside_volume", sac_json_number(q->outside_volume),
+                      "worst_union_gap", sac_json_number(q->worst_union_gap), "largest_hole",
+                      sac_json_number(q->largest_hole), "interior_coverage",
+                      sac_json_number(q->interior_coverage)));
+    }
+    return list;
+}
+
+int sac_method_pick(const char *command, const char *name, sac_method *out)
+{
+    const char *names[SAC_METHOD_COUNT + 1];
+    size_t count = 0;
+    for (int i = 0; i < SAC_METHOD_COUNT; i++)
+        if (i != SAC_METHOD_FOREIGN) names[count++] = sac_method_name((sac_method)i);
+    names[count] = NULL;
+    if (sac_method_from_name(name, out) && *out != SAC_METHOD_FOREIGN) return -1;
+    const char *meant = sac_options_suggest(name, names);
+    if (meant) return sac_options_usage_error(command, "unknown method '%s'; did you mean %s?", name, meant);
+    char list[128];
+    size_t length = 0;
+    for (size_t i = 0; i < count && length < sizeof list; i++)
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
+    return sac_options_usage_error(command, "unknown method '%s'; methods: %s", name, list);
+}
