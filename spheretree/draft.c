@@ -112,7 +112,7 @@ static void write_blocks(const sac_draft *draft, const family *f, sac_tree *tree
             bound = fmaxf(bound, sac_sphere_reach(node->centre, child->centre, child->radius));
         }
         link->bound[lane] = bound;
-        nested = nested && bound <= node->radius * 1.000001f;
+        nested = nested && bound <= node->radius * SAC_NESTED_SLACK;
     }
     if (nested)
         tree->flags |= SAC_TREE_NESTED;

@@ -132,7 +132,8 @@ static sac_result check_shape(const sac_tree *tree, sac_error *error)
         return sac_error_set(error, SAC_ERROR_CORRUPT, remedy, "depth %u is beyond %u", tree->depth,
                              SAC_TREE_MOST_DEPTH);
     if (tree->blocks_per_node != (tree->branch > SAC_LANES ? 2u : 1u) || tree->block_count < 1 ||
-        tree->block_count > SAC_TREE_MOST_BLOCKS || (unsigned)tree->method >= SAC_METHOD_COUNT)
+        tree->block_count > SAC_TREE_MOST_BLOCKS || (unsigned)tree->method >= SAC_METHOD_COUNT ||
+        (tree->flags & ~(uint32_t)(SAC_TREE_CLOSED | SAC_TREE_SOLID | SAC_TREE_NESTED)) != 0)
         return sac_error_set(error, SAC_ERROR_CORRUPT, remedy, "impossible header");
     if (tree->level_block[0] != 0 || tree->level_block[1] != 1 ||
         tree->level_block[tree->depth + 1] != tree->block_count)
@@ -177,7 +178,6 @@ static sac_result check_children(const sac_tree *tree, uint32_t id, uint32_t lev
     /* Breadth-first order leaves only one place where the next node's children can be. */
     if (level >= tree->depth || link != *expected ||
         link + tree->blocks_per_node > tree->level_block[level + 2])
-
         return bad(error, id, "children are not where they must be");
     *expected += tree->blocks_per_node;
     float centre[3] = {s->x[k], s->y[k], s->z[k]}, needed = 0;
@@ -194,52 +194,81 @@ static sac_result check_children(const sac_tree *tree, uint32_t id, uint32_t lev
         return bad(error, id, "has no child or more than the branching factor");
     if (!(bound >= needed && bound <= needed * 1.001f + 1e-30f))
         return bad(error, id, "bound does not fit its children");
+    if ((tree->flags & SAC_TREE_NESTED) && !(bound <= s->r[k] * SAC_NESTED_SLACK))
+        return bad(error, id, "children leave the sphere of a tree that says they are nested");
     for (uint32_t i = 0; i < tree->blocks_per_node; i++)
         if (tree->parents[link + i] != id) return bad(error, id, "children name another parent");
     return SAC_OK;
 }
 
-sac_result sac_tree_validate(const sac_tree *tree, sac_error *error)
+/* All lanes of one level. `expected` is the block where the next node's children must be. */
+static sac_result check_level(const sac_tree *tree, uint32_t level, uint32_t *expected, uint32_t *leaves,
+                              uint32_t *out_node, sac_error *error)
 {
-    sac_result result = check_shape(tree, error);
-    if (result != SAC_OK) return result;
-    uint32_t nodes = 0, leaves = 0, expected = 1;
-    for (uint32_t level = 0; level <= tree->depth; level++) {
-        uint32_t in_level = 0;
-        if (tree->level_block[level + 1] > tree->block_count)
-            return sac_error_set(error, SAC_ERROR_CORRUPT, "bake the tree again",
-                                 "level %u ends beyond the blocks", level);
-        for (uint32_t id = tree->level_block[level] * SAC_LANES;
-             id < tree->level_block[level + 1] * SAC_LANES; id++) {
-            const sac_sphere_block *s = &tree->spheres[id / SAC_LANES];
-            uint32_t lane = id % SAC_LANES;
-            if (!sac_tree_has(tree, id)) {
-                /* All four must say so, or a comparison somewhere would take the lane for a node. */
-                if (!isnan(s->x[lane]) || !isnan(s->y[lane]) || !isnan(s->z[lane]) ||
-                    tree->links[id / SAC_LANES].link[lane] != 0)
-                    return bad(error, id, "lane is neither a node nor empty");
-                continue;
-            }
-            if (level == 0 && lane > 0) return bad(error, id, "a second root");
-            in_level++;
-            leaves += (tree->links[id / SAC_LANES].link[lane] & SAC_LINK_LEAF) != 0;
-            if ((result = check_numbers(tree, id, error)) != SAC_OK) return result;
-            if ((result = check_children(tree, id, level, &expected, error)) != SAC_OK) return result;
+    /* Without this a childless level would let the next one link back into itself. */
+    if (*expected != tree->level_block[level + 1])
+        return sac_error_set(error, SAC_ERROR_CORRUPT, "bake the tree again",
+                             "level %u does not start where its parents say", level + 1);
+    uint32_t in_level = 0, end = tree->level_block[level + 1] * SAC_LANES;
+    for (uint32_t id = tree->level_block[level] * SAC_LANES; id < end; id++) {
+        const sac_sphere_block *s = &tree->spheres[id / SAC_LANES];
+        uint32_t lane = id % SAC_LANES;
+        *out_node = id;
+        if (!sac_tree_has(tree, id)) {
+            /* All four must say so, or a comparison somewhere would take the lane for a node. */
+            if (!isnan(s->x[lane]) || !isnan(s->y[lane]) || !isnan(s->z[lane]) ||
+                tree->links[id / SAC_LANES].link[lane] != 0)
+                return bad(error, id, "lane is neither a node nor empty");
+            continue;
         }
-        if (in_level != tree->level_nodes[level] || in_level == 0)
-            return sac_error_set(error, SAC_ERROR_CORRUPT, "bake the tree again",
-                                 "level %u has %u nodes, not %u", level, in_level, tree->level_nodes[level]);
-        nodes += in_level;
+        if (level == 0 && lane > 0) return bad(error, id, "a second root");
+        in_level++;
+        *leaves += (tree->links[id / SAC_LANES].link[lane] & SAC_LINK_LEAF) != 0;
+        sac_result result = check_numbers(tree, id, error);
+        if (result == SAC_OK) result = check_children(tree, id, level, expected, error);
+        if (result != SAC_OK) return result;
     }
+    *out_node = SAC_NO_NODE;
+    if (in_level != tree->level_nodes[level] || in_level == 0)
+        return sac_error_set(error, SAC_ERROR_CORRUPT, "bake the tree again", "level %u has %u nodes, not %u",
+                             level, in_level, tree->level_nodes[level]);
+    return SAC_OK;
+}
+
+static sac_result check_object(const sac_tree *tree, sac_error *error)
+{
+    const sac_mass *m = &tree->mass;
+    const char *remedy = "bake the tree again";
+    for (int i = 0; i < 6; i++)
+        if (!isfinite(m->inertia[i]))
+            return sac_error_set(error, SAC_ERROR_CORRUPT, remedy, "inertia is not finite");
+    if (!isfinite(m->volume) || m->volume < 0 || !sac_vec3_is_finite(m->centre))
+        return sac_error_set(error, SAC_ERROR_CORRUPT, remedy, "mass is not finite or negative");
+    for (int i = 0; i < 3; i++)
+        if (!(isfinite(tree->box.low[i]) && isfinite(tree->box.high[i]) &&
+              tree->box.low[i] <= tree->box.high[i]))
+            return sac_error_set(error, SAC_ERROR_CORRUPT, remedy, "box is not finite or inside out");
+    return SAC_OK;
+}
+
+sac_result sac_tree_find_fault(const sac_tree *tree, uint32_t *out_node, sac_error *error)
+{
+    *out_node = SAC_NO_NODE;
+    sac_result result = check_shape(tree, error);
+    uint32_t nodes = 0, leaves = 0, expected = 1;
+    for (uint32_t level = 0; result == SAC_OK && level <= tree->depth; level++) {
+        result = check_level(tree, level, &expected, &leaves, out_node, error);
+        nodes += tree->level_nodes[level];
+    }
+    if (result != SAC_OK) return result;
     if (expected != tree->block_count || nodes != tree->node_count || leaves != tree->leaf_count ||
         tree->parents[0] != 0)
         return sac_error_set(error, SAC_ERROR_CORRUPT, "bake the tree again", "node counts do not add up");
-    const sac_mass *m = &tree->mass;
-    for (int i = 0; i < 6; i++)
-        if (!isfinite(m->inertia[i]))
-            return sac_error_set(error, SAC_ERROR_CORRUPT, NULL, "inertia is not finite");
-    if (!isfinite(m->volume) || m->volume < 0 || !sac_vec3_is_finite(m->centre) ||
-        !sac_vec3_is_finite(tree->box.low) || !sac_vec3_is_finite(tree->box.high))
-        return sac_error_set(error, SAC_ERROR_CORRUPT, NULL, "mass or box is not finite");
-    return SAC_OK;
+    return check_object(tree, error);
+}
+
+sac_result sac_tree_validate(const sac_tree *tree, sac_error *error)
+{
+    uint32_t node;
+    return sac_tree_find_fault(tree, &node, error);
 }

@@ -12,6 +12,13 @@ void sac_tree_storage_bind(sac_tree *tree, void *storage);
  */
 sac_tree *sac_tree_allocate(const sac_tree *like);
 
+#define SAC_NO_NODE UINT32_MAX
+/* sac_tree_validate, and which node is at fault (SAC_NO_NODE: no single one). */
+sac_result sac_tree_find_fault(const sac_tree *tree, uint32_t *out_node, sac_error *error);
+
+/* A child may stick out of its parent by this factor, rounding, and still count as nested. */
+#define SAC_NESTED_SLACK 1.000001f
+
 /* Smallest float radius about `centre` that surely holds `child` whole. */
 float sac_sphere_reach(const float centre[3], const float child_centre[3], float child_radius);
 
