@@ -179,7 +179,7 @@ static sac_result read_nodes(reader *r, uint32_t levels, uint32_t branch, sac_dr
         uint32_t place = SAC_DRAFT_ROOT, parent = SAC_DRAFT_ROOT;
         if (i > 0) parent = places.data[(i - 1) / branch];
         if (n[3] >= 0) {
-            if (i == 0 ? false : parent == SAC_DRAFT_ROOT) {
+            if (i > 0 && parent == SAC_DRAFT_ROOT) {
                 result = fail(r, SAC_ERROR_FORMAT, "give the parent a radius or this node a negative one",
                               "the parent of this node is unused");
                 break;
