@@ -1,5 +1,6 @@
-# Builds and runs the consumer against a moved install tree, by find_package or by pkg-config.
-#   cmake -DWAY=install|cmake|pkgconfig -DBUILD=... -DSOURCE=... -DWORK=... -DCC=... -DLIBDIR=... -P build_and_run.cmake
+# Builds and runs the consumer against a moved install tree, by find_package or by pkg-config; compiles every installed
+# header alone.
+#   cmake -DWAY=install|cmake|pkgconfig|headers -DBUILD=... -DSOURCE=... -DWORK=... -DCC=... -DLIBDIR=... -P build_and_run.cmake
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status)
   if(NOT status EQUAL 0)
@@ -22,6 +23,15 @@ elseif(WAY STREQUAL cmake)
     "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror" -DCMAKE_BUILD_TYPE=Release)
   run(${CMAKE_COMMAND} --build "${WORK}/by-cmake")
   run("${WORK}/by-cmake/consumer")
+elseif(WAY STREQUAL headers)
+  file(GLOB_RECURSE headers RELATIVE "${prefix}/include" "${prefix}/include/saccade/*.h")
+  if(NOT headers)
+    message(FATAL_ERROR "no headers were installed")
+  endif()
+  foreach(header IN LISTS headers)
+    file(WRITE "${WORK}/header.c" "#include <${header}>\n")
+    run(${CC} -std=c17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only "-I${prefix}/include" "${WORK}/header.c")
+  endforeach()
 elseif(WAY STREQUAL pkgconfig)
   set(ENV{PKG_CONFIG_PATH} "${prefix}/${LIBDIR}/pkgconfig")
   set(ENV{LD_LIBRARY_PATH} "${prefix}/${LIBDIR}")
@@ -35,5 +45,5 @@ elseif(WAY STREQUAL pkgconfig)
   run(${CC} -std=c17 -Wall -Wextra -Werror "${SOURCE}/consumer.c" ${flags} -o "${WORK}/by-pkgconfig/consumer")
   run("${WORK}/by-pkgconfig/consumer")
 else()
-  message(FATAL_ERROR "WAY is install, cmake or pkgconfig")
+  message(FATAL_ERROR "WAY is install, cmake, pkgconfig or headers")
 endif()
