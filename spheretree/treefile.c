@@ -401,8 +401,8 @@ static sac_result open_tree(const char *path, bool mapped, sac_tree **out_tree, 
 }
 
 /* Loading copies, although the file could be used in place: whoever shortens a mapped file kills its readers
- * (SIGBUS), and whoever writes into it changes what was already validated. The copy costs a tenth of the
- * validation. */
+ * (SIGBUS), and whoever writes into it changes what was already validated. The copy costs less than the
+ * validation that follows; a caller who knows that nobody touches the file can map it. */
 sac_result sac_tree_load(const char *path, sac_tree **out_tree, sac_error *error)
 {
     return open_tree(path, false, out_tree, error);
