@@ -1,9 +1,40 @@
 /* Writes the seeds of the tree fuzzers: make_seeds FOLDER. Run it after the baked format changes. */
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "../random_tree.h"
-#include "spheretree/treefile.h"
+#include "spheretree/treefile_internal.h"
+
+/* Level 1 names its own block as its children although all counts add up: the root says it is a leaf. */
+static bool write_cycle(const char *folder)
+{
+    sac_draft draft = {0};
+    const uint32_t parents[] = {SAC_DRAFT_ROOT, 0, 0, 1};
+    for (int i = 0; i < 4; i++) {
+        sac_draft_node node = {.radius = 1, .gap = 1, .parent = parents[i]};
+        if (!sac_array_push(&draft.nodes, node)) return false;
+    }
+    sac_tree like = {.branch = 2}, *tree;
+    void *bytes;
+    size_t size;
+    if (sac_draft_assemble(&draft, &like, &tree, NULL) != SAC_OK) return false;
+    sac_array_fini(&draft.nodes);
+    if (sac_tree_save_memory(tree, &bytes, &size, NULL) != SAC_OK) return false;
+    sac_tree_destroy(&tree);
+    sac_treefile_header *h = bytes;
+    sac_link_block *links = (sac_link_block *)((char *)bytes + h->links_at);
+    uint32_t *above = (uint32_t *)((char *)bytes + h->parents_at);
+    links[0].link[0] = SAC_LINK_LEAF;
+    links[1].link[0] = 1, above[1] = 8;
+    links[1].link[1] = 2, above[2] = 9;
+    sac_treefile_seal(bytes, size);
+    char path[600];
+    snprintf(path, sizeof path, "%s/treefile/cycle.sactree", folder);
+    FILE *file = fopen(path, "wb");
+    bool written = file && fwrite(bytes, 1, size, file) == size;
+    if (file) written = fclose(file) == 0 && written;
+    sac_free(bytes, 1, size);
+    return written;
+}
 
 int main(int count, char **arguments)
 {
@@ -26,5 +57,5 @@ int main(int count, char **arguments)
         char text[600];
         if (result != SAC_OK) return fprintf(stderr, "%s\n", sac_error_text(&error, text, sizeof text)), 1;
     }
-    return 0;
+    return write_cycle(arguments[1]) ? 0 : 1;
 }
