@@ -192,3 +192,14 @@ void sac_ball_of_balls(const double (*balls)[4], uint32_t count, double out_cent
 {
     smallest_ball(&(items){&balls[0][0], count, 4}, out_centre, out_radius);
 }
+
+void sac_ball_round(const double ball[4], const double (*balls)[4], uint32_t count, double slack,
+                    float out_centre[3], float *out_radius)
+{
+    double centre[3], radius;
+    uint32_t item;
+    for (int k = 0; k < 3; k++) centre[k] = out_centre[k] = (float)ball[k];
+    radius = farthest(&(items){&balls[0][0], count, 4}, centre, &item) + slack;
+    /* Two steps up: one for the conversion, one for what the sums above may have lost. */
+    *out_radius = radius > 0 ? nextafterf(nextafterf((float)radius, INFINITY), INFINITY) : 0;
+}

@@ -29,3 +29,8 @@ sac_result sac_build_def_check(const sac_build_def *def, sac_error *error)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "choose 1 to 12", "depth %u", def->depth);
     return SAC_OK;
 }
+
+uint32_t sac_build_threads(const sac_build_def *def)
+{
+    return def->threads < 1 ? 1 : def->threads > 256 ? 256 : def->threads;
+}

@@ -25,6 +25,8 @@ typedef struct sac_draft {
 sac_result sac_draft_assemble(const sac_draft *draft, const sac_tree *like, sac_tree **out_tree,
                               sac_error *error);
 
+#define SAC_CONE_UNKNOWN 3.14159265f
+
 /* ---- surface: distance to a mesh ---- */
 
 typedef struct sac_surface sac_surface;
@@ -109,8 +111,13 @@ void sac_mass_of_leaf_spheres(const float (*spheres)[4], uint32_t count, sac_mas
 void sac_ball_of_points(const double (*points)[3], uint32_t count, double out_centre[3], double *out_radius);
 /* The same around balls {x, y, z, r}, r >= 0. */
 void sac_ball_of_balls(const double (*balls)[4], uint32_t count, double out_centre[3], double *out_radius);
+/* A float sphere about ball's centre that surely holds all `balls`, `slack` more than it must. */
+void sac_ball_round(const double ball[4], const double (*balls)[4], uint32_t count, double slack,
+                    float out_centre[3], float *out_radius);
 
 /* Cookie, branching factor and depth are in range. */
 sac_result sac_build_def_check(const sac_build_def *def, sac_error *error);
+/* Threads to use: at least one, within reason. */
+uint32_t sac_build_threads(const sac_build_def *def);
 
 #endif
