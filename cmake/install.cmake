@@ -17,16 +17,21 @@ foreach(room IN ITEMS base spheretree)
     FILES_MATCHING PATTERN "*.h" PATTERN "*_internal.h" EXCLUDE)
 endforeach()
 
-set(SACCADE_IMPORT_DEPENDENCY "")
 if(TARGET saccade_import)
   set_target_properties(saccade_import PROPERTIES EXPORT_NAME import)
+  set_target_properties(saccade_import PROPERTIES VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} INSTALL_RPATH "$ORIGIN")
   install(TARGETS saccade_import EXPORT saccade-import-targets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
-    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(EXPORT saccade-import-targets NAMESPACE saccade:: DESTINATION ${SACCADE_CMAKE_DIR})
-  set(SACCADE_IMPORT_DEPENDENCY "find_dependency(assimp)")
+endif()
+if(TARGET saccade_program)
+  cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_FULL_BINDIR}
+    OUTPUT_VARIABLE to_libraries)
+  set_target_properties(saccade_program PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libraries}")
+  install(TARGETS saccade_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/saccade-config.cmake.in
@@ -57,3 +62,7 @@ else()
 endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/saccade.pc.in ${PROJECT_BINARY_DIR}/cmake/saccade.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/cmake/saccade.pc DESTINATION ${SACCADE_PC_DIR})
+if(TARGET saccade_import)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/saccade-import.pc.in ${PROJECT_BINARY_DIR}/cmake/saccade-import.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/cmake/saccade-import.pc DESTINATION ${SACCADE_PC_DIR})
+endif()
