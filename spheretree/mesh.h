@@ -82,9 +82,9 @@ sac_result sac_mesh_repair(sac_mesh *mesh, sac_mesh_report *out_report, sac_erro
 sac_result sac_mesh_mass(const sac_mesh *mesh, sac_mass *out_mass, sac_error *error);
 
 /* Any format Assimp reads (OBJ, PLY, STL, OFF, glTF, ...), all parts as one mesh with their placement
- * applied, not repaired. Errors name the file, and the line where Assimp tells it. Lives in the library
- * saccade::import, built with -DSACCADE_IMPORT=ON. Not safe on two threads at once in one process when
- * another part of it changes Assimp's log streams. */
+ * applied, not repaired. Errors name the file, and the line where Assimp tells it; ERROR_IO, _UNSUPPORTED
+ * (its extension), _FORMAT, _EMPTY (no triangles), _CORRUPT (NaN, bad indices), _LIMIT. Lives in the library
+ * saccade::import, built with -DSACCADE_IMPORT=ON. Thread safe; imports wait for one another. */
 sac_result sac_mesh_import(const char *path, sac_mesh **out_mesh, sac_error *error);
 /* The same from memory; `hint` is the file name extension ("obj", may be NULL). Other files it refers to are
  * not opened. */
