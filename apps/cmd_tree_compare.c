@@ -189,7 +189,8 @@ static sac_result write_page(comparison *c, const sac_strip_def *strip, const ch
 {
     sac_page page = {0};
     char title[160], path[4400];
-    snprintf(title, sizeof title, "%s: %u ways to build its sphere-tree",
+    snprintf(title, sizeof title,
+             c->count == 1 ? "%s as a sphere-tree" : "%s: %u ways to build its sphere-tree",
              c->has_shape ? c->shape.name : "Sphere-trees", c->count);
     if (!c->has_shape) snprintf(title, sizeof title, "%u sphere-trees side by side", c->count);
     sac_page_begin(

@@ -1,0 +1,36 @@
+/* saccade bench: which benchmark. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "apps/commands.h"
+#include "apps/options.h"
+#include "bench/bench.h"
+
+static const struct {
+    const char *name, *about;
+    int (*run)(int argc, char **argv);
+} benches[] = {
+    {"descent", "the dual-tree descent against the straightforward version", sac_bench_descent},
+    {"bake", "building trees: seconds and quality, methods side by side", sac_bench_bake},
+};
+enum { BENCHES = sizeof benches / sizeof *benches };
+
+int sac_cmd_bench(int argc, char **argv)
+{
+    const char *names[BENCHES + 1] = {0};
+    bool help = argc > 0 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0);
+    for (int i = 0; i < BENCHES; i++) {
+        names[i] = benches[i].name;
+        if (argc > 0 && strcmp(argv[0], benches[i].name) == 0) return benches[i].run(argc - 1, argv + 1);
+    }
+    if (argc < 1 || help) {
+        printf("Usage: saccade bench descent|bake [arguments]\n\n");
+        for (int i = 0; i < BENCHES; i++) printf("  %-8s %s\n", benches[i].name, benches[i].about);
+        printf("\nEach has --help; the last line of what it prints is JSON.\n");
+        return help ? SAC_EXIT_OK : SAC_EXIT_USAGE;
+    }
+    const char *meant = sac_options_suggest(argv[0], names);
+    if (meant) return sac_options_usage_error("bench", "no '%s' here; did you mean %s?", argv[0], meant);
+    return sac_options_usage_error("bench", "no '%s' here; there are descent and bake", argv[0]);
+}

@@ -1,0 +1,12 @@
+/* The benchmarks, each a command: arguments after its name in, exit code out (0 done, 1 failed, 2 wrong
+ * usage). Every one prints a table for people and, as its last line, one JSON object with the same numbers.
+ */
+#ifndef SAC_BENCH_BENCH_H
+#define SAC_BENCH_BENCH_H
+
+/* The dual-tree descent against the straightforward version. */
+int sac_bench_descent(int argc, char **argv);
+/* Building trees: seconds and quality, methods side by side. */
+int sac_bench_bake(int argc, char **argv);
+
+#endif
