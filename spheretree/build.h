@@ -45,12 +45,14 @@ sac_build_def sac_default_build_def(void);
 sac_result sac_tree_build(const sac_mesh *mesh, const sac_build_def *def, sac_tree **out_tree,
                           sac_error *error);
 
-/* Over given spheres {x, y, z, r}, r >= 0: the leaves are the spheres, the parents hold them. Depth is chosen
- * so that every sphere gets a leaf; def->depth is ignored. */
+/* Over given spheres {x, y, z, r}, r >= 0: the leaves are the spheres bit for bit, and each lies inside all
+ * its ancestors, so a complete descent finds what comparing all leaves would. Depth is the least with a leaf
+ * for each sphere; def->depth is ignored. ERROR_LIMIT when twelve levels are too few. */
 sac_result sac_tree_build_spheres(const float (*spheres)[4], uint32_t count, const sac_build_def *def,
                                   sac_tree **out_tree, sac_error *error);
 
-/* Over given points: balanced, each sphere the smallest ball of the points below it. */
+/* Over given points: balanced, each sphere the smallest ball of the points below it. With fewer points than
+ * leaves the tree ends earlier, in leaves of one point and radius 0. */
 sac_result sac_tree_build_points(const float (*points)[3], uint32_t count, const sac_build_def *def,
                                  sac_tree **out_tree, sac_error *error);
 

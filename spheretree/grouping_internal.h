@@ -50,4 +50,9 @@ void sac_hierarchy_fini(sac_hierarchy *hierarchy);
  * tree is `of`, the less effort goes into a close bound. */
 double sac_union_gap(const double ball[4], const double (*balls)[4], uint32_t count, uint32_t of);
 
+/* A ball about the piece's middle that holds it. */
+void sac_piece_ball(const sac_cover *cover, uint32_t piece, double ball[4]);
+/* Centre every group on the smallest ball of its pieces; false: no memory. */
+bool sac_split_centre(const sac_build *build, const sac_region *region, sac_arena *arena, sac_split *split);
+
 #endif
