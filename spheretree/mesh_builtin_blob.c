@@ -1,25 +1,27 @@
 /* Built-in blob: a sitting rabbit as an implicit surface, the smooth union of rounded cones, polygonised by
- * marching tetrahedra (closed and manifold whatever the grid) and relaxed on the surface. */
+ * marching tetrahedra (closed and manifold whatever the grid) and remeshed. */
 #include "spheretree/mesh_internal.h"
 
 typedef struct limb {
     double from[3], to[3], from_radius, to_radius;
 } limb;
 
-/* x forward, z up; those off the middle plane have a mirror image. */
+/* x forward, z up; those off the middle plane have a mirror image. They overlap where they touch, so that no
+ * crack stays open between, say, foot and belly. */
 static const limb limbs[] = {
-    {{-0.20, 0, 0.32}, {0.10, 0, 0.36}, 0.31, 0.25},         /* body */
-    {{0.12, 0, 0.44}, {0.31, 0, 0.64}, 0.20, 0.15},          /* neck */
-    {{0.34, 0, 0.74}, {0.42, 0, 0.71}, 0.175, 0.145},        /* head */
-    {{0.50, 0, 0.67}, {0.535, 0, 0.66}, 0.105, 0.085},       /* muzzle */
-    {{-0.53, 0, 0.30}, {-0.56, 0, 0.33}, 0.095, 0.095},      /* tail */
-    {{-0.20, 0.20, 0.24}, {-0.10, 0.22, 0.20}, 0.19, 0.16},  /* haunch */
-    {{-0.16, 0.25, 0.07}, {0.12, 0.25, 0.06}, 0.075, 0.065}, /* hind foot */
-    {{0.20, 0.11, 0.34}, {0.27, 0.12, 0.08}, 0.095, 0.07},   /* foreleg */
-    {{0.28, 0.12, 0.065}, {0.36, 0.12, 0.06}, 0.065, 0.06},  /* forepaw */
-    {{0.45, 0.075, 0.66}, {0.46, 0.075, 0.65}, 0.09, 0.09},  /* cheek */
-    {{0.30, 0.075, 0.86}, {0.21, 0.13, 1.10}, 0.06, 0.085},  /* ear */
-    {{0.21, 0.13, 1.10}, {0.13, 0.165, 1.30}, 0.085, 0.045}, /* tip of the ear */
+    {{-0.18, 0, 0.31}, {0.12, 0, 0.33}, 0.31, 0.25},         /* body */
+    {{-0.12, 0, 0.18}, {0.12, 0, 0.18}, 0.18, 0.17},         /* belly */
+    {{0.12, 0, 0.38}, {0.26, 0, 0.56}, 0.20, 0.165},         /* neck */
+    {{0.29, 0, 0.70}, {0.40, 0, 0.67}, 0.19, 0.165},         /* head */
+    {{0.47, 0, 0.62}, {0.525, 0, 0.61}, 0.115, 0.085},       /* muzzle */
+    {{-0.50, 0, 0.27}, {-0.54, 0, 0.31}, 0.10, 0.09},        /* tail */
+    {{-0.17, 0.19, 0.23}, {-0.06, 0.21, 0.18}, 0.20, 0.155}, /* haunch */
+    {{-0.12, 0.23, 0.08}, {0.13, 0.23, 0.068}, 0.08, 0.068}, /* hind foot */
+    {{0.19, 0.12, 0.32}, {0.25, 0.135, 0.08}, 0.105, 0.075}, /* foreleg */
+    {{0.26, 0.14, 0.07}, {0.36, 0.15, 0.063}, 0.07, 0.06},   /* forepaw */
+    {{0.42, 0.085, 0.63}, {0.43, 0.085, 0.62}, 0.10, 0.10},  /* cheek */
+    {{0.24, 0.085, 0.84}, {0.14, 0.155, 1.08}, 0.058, 0.08}, /* ear */
+    {{0.14, 0.155, 1.08}, {0.05, 0.2, 1.29}, 0.08, 0.042},   /* tip of the ear */
 };
 enum { LIMBS = sizeof limbs / sizeof *limbs };
 #define BLEND 0.035 /* how wide limbs melt into one another */
@@ -212,55 +214,21 @@ static uint64_t polygonise(double step, sac_soup *soup)
     return enough ? m.triangles : 0;
 }
 
-/* ---- relaxation ---- */
-
-static void project(double p[3])
-{
-    double g[3], value = blob_value(p, g), length2 = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
-    for (int i = 0; i < 3 && length2 > 0.01; i++) p[i] -= value * g[i] / length2;
-}
-
-/* Move every vertex towards the middle of its neighbours, along the surface. */
-static void relax(sac_soup *soup, int rounds)
-{
-    size_t count = soup->points.count;
-    double(*sums)[4] = sac_alloc(count, sizeof *sums);
-    if (!sums) soup->failed = true;
-    if (soup->failed) rounds = 0;
-    for (int round = 0; round < rounds; round++) {
-        memset(sums, 0, count * sizeof *sums);
-        for (size_t t = 0; t < soup->triangles.count; t++) {
-            const uint32_t *c = soup->triangles.data[t].corners;
-            for (int i = 0; i < 3; i++) {
-                const double *p = soup->points.data[c[i]].at;
-                for (int j = 1; j < 3; j++) {
-                    double *sum = sums[c[(i + j) % 3]];
-                    sum[0] += p[0], sum[1] += p[1], sum[2] += p[2], sum[3] += 1;
-                }
-            }
-        }
-        for (size_t v = 0; v < count; v++) {
-            double *p = soup->points.data[v].at;
-            for (int i = 0; i < 3 && sums[v][3] > 0; i++) p[i] += 0.6 * (sums[v][i] / sums[v][3] - p[i]);
-            project(p);
-        }
-    }
-    for (size_t v = 0; v < count && !soup->failed; v++) project(soup->points.data[v].at);
-    sac_free(sums, count, sizeof *sums);
-}
+/* Small meshes are thinned out from one that is fine enough to show the ears; large ones are marched at the
+ * size wanted, where all there is to do is to even them out. */
+enum { FINE_ENOUGH = 16000, THIN_UP_TO = 200000 };
 
 void sac_shape_blob(sac_soup *soup, uint32_t triangles)
 {
-    /* The count goes with 1 / step^2; two corrections land within a few per cent. */
-    double step = sqrt(17.0 / triangles), best = step, best_miss = INFINITY;
-    for (int i = 0; i < 4 && best_miss > 0.03; i++) {
-        step = fmin(step, 0.4);
-        uint64_t count = polygonise(step, NULL);
-        if (count == 0) break;
-        double miss = fabs(log((double)count / triangles));
-        if (miss < best_miss) best_miss = miss, best = step;
-        step *= sqrt((double)count / triangles);
+    double wanted = triangles;
+    if (triangles <= THIN_UP_TO) wanted = fmax(FINE_ENOUGH, 2.5 * triangles);
+    /* The count goes with 1 / step^2. */
+    double step = sqrt(17.0 / FINE_ENOUGH);
+    uint64_t count = polygonise(step, NULL);
+    if (count == 0) {
+        soup->failed = true;
+        return;
     }
-    polygonise(best, soup);
-    relax(soup, 12);
+    polygonise(step * sqrt((double)count / wanted), soup);
+    sac_soup_remesh(soup, blob_value, triangles);
 }

@@ -65,6 +65,12 @@ typedef double sac_shape_count(const void *shape, double size);
 /* The size whose count is nearest to `triangles`. */
 double sac_shape_size(sac_shape_count *count, const void *shape, uint32_t triangles);
 
+/* Below zero inside, nearly a distance; the gradient is about 1 long. */
+typedef double sac_implicit(const double p[3], double out_gradient[3]);
+/* Even out a closed manifold soup on the surface where `value` is zero, and thin it out to `triangles` when
+ * it has more. */
+void sac_soup_remesh(sac_soup *soup, sac_implicit *value, uint32_t triangles);
+
 /* The shapes; each fills the soup with about `triangles` triangles. */
 typedef void sac_shape_maker(sac_soup *soup, uint32_t triangles);
 sac_shape_maker sac_shape_torus, sac_shape_knot, sac_shape_spring, sac_shape_box, sac_shape_l,
