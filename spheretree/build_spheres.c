@@ -62,7 +62,7 @@ static bool split_spheres(const void *context, const sac_cluster *cluster, uint3
                           .groups = k,
                           .least = least < n / k ? least : n / k,
                           .most = most < n ? (uint32_t)most : n,
-                          .starts = p->starts,
+                          .starts = fewest < groups && below == 2 ? p->starts / 3 : p->starts,
                           .lone_free = below == 2};
         if (!sac_group_tight(&g, arena, sizes, &cost)) return false;
         if (cost < best * (1 - 1e-9)) {

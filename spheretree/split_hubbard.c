@@ -146,43 +146,51 @@ static double distance(const double a[3], const double b[3])
     return sqrt(x * x + y * y + z * z);
 }
 
-static double radius_over(const workshop *w, const holder *h, const double centre[3])
+/* Radius about `centre` that holds the pieces of `h`; gives up once it is beyond `limit`. */
+static double radius_over(const workshop *w, const holder *h, const double centre[3], double limit)
 {
     double most = 0;
-    for (uint32_t i = h->first; i != NOBODY; i = w->next_piece[i]) {
+    for (uint32_t i = h->first; i != NOBODY && most <= limit; i = w->next_piece[i]) {
         double r = distance(w->piece_balls[i], centre) + w->piece_balls[i][3];
         if (r > most) most = r;
     }
     return most;
 }
 
-/* The union of a and b about the best of three centres; into a's offer when it beats it. */
+/* Take the union with `other` about this centre as a's offer if it is the cheapest so far. */
+static void offer(holder *a, uint32_t other, const double centre[3], double depth, double radius,
+                  uint32_t hint)
+{
+    if (radius - depth >= a->price) return;
+    a->price = radius - depth;
+    a->partner = other;
+    memcpy(a->union_centre, centre, sizeof a->union_centre);
+    a->union_depth = depth;
+    a->union_radius = radius;
+    a->union_hint = hint;
+}
+
+/* The union of a and b about three centres: either's, and that of the smallest ball around both. */
 static void bid(const workshop *w, holder *a, uint32_t other)
 {
     const holder *b = &w->holders[other];
     double between[3], apart = distance(a->centre, b->centre);
     double share = apart > 0 ? 0.5 + (b->radius - a->radius) / (2 * apart) : 0;
     share = share < 0 ? 0 : share > 1 ? 1 : share;
+    double radius = radius_over(w, b, a->centre, a->price + a->depth);
+    offer(a, other, a->centre, a->depth, fmax(a->radius, radius), a->hint);
+    radius = radius_over(w, a, b->centre, a->price + b->depth);
+    offer(a, other, b->centre, b->depth, fmax(b->radius, radius), b->hint);
+
     for (int k = 0; k < 3; k++) between[k] = a->centre[k] + share * (b->centre[k] - a->centre[k]);
+    /* It cannot be deeper than its neighbours are, plus the way to them. */
+    double depth = fmin(a->depth + share * apart, b->depth + (1 - share) * apart);
+    radius = radius_over(w, a, between, a->price + depth);
+    radius = fmax(radius, radius_over(w, b, between, a->price + depth));
+    if (radius - depth >= a->price) return;
     uint32_t hint = a->hint;
-    const double *centres[3] = {a->centre, b->centre, between};
-    for (int i = 0; i < 3; i++) {
-        double radius = fmax(radius_over(w, a, centres[i]), radius_over(w, b, centres[i]));
-        /* The depth is at most that of the other centre and the way between. */
-        double depth = i == 0 ? a->depth : i == 1 ? b->depth : INFINITY;
-        if (i == 2) {
-            double best_depth = fmin(a->depth + share * apart, b->depth + (1 - share) * apart);
-            if (radius - best_depth >= a->price) continue;
-            depth = depth_at(w->build, between, &hint);
-        }
-        if (radius - depth >= a->price) continue;
-        a->price = radius - depth;
-        a->partner = other;
-        memcpy(a->union_centre, centres[i], sizeof a->union_centre);
-        a->union_depth = depth;
-        a->union_radius = radius;
-        a->union_hint = i == 1 ? b->hint : i == 2 ? hint : a->hint;
-    }
+    depth = depth_at(w->build, between, &hint);
+    offer(a, other, between, depth, radius, hint);
 }
 
 static void seek_partner(workshop *w, uint32_t self)
@@ -325,7 +333,7 @@ static bool split_hubbard(const sac_build *build, const sac_region *region, sac_
     for (uint32_t j = 0; j < w->count; j++) {
         holder *h = &w->holders[j];
         h->alive = h->count > 0;
-        h->radius = radius_over(w, h, h->centre);
+        h->radius = radius_over(w, h, h->centre, INFINITY);
         w->alive += h->alive;
     }
     if (w->alive > branch)
@@ -352,8 +360,9 @@ static bool split_hubbard(const sac_build *build, const sac_region *region, sac_
     for (uint32_t g = 0; g < out->group_count; g++) {
         holder *h = &w->holders[holder_of[g]];
         uint32_t hint = h->hint;
-        double smallest = radius_over(w, h, out->centre[g]) - depth_at(build, out->centre[g], &hint);
-        if (radius_over(w, h, h->centre) - h->depth <= smallest)
+        double smallest =
+            radius_over(w, h, out->centre[g], INFINITY) - depth_at(build, out->centre[g], &hint);
+        if (radius_over(w, h, h->centre, INFINITY) - h->depth <= smallest)
             memcpy(out->centre[g], h->centre, sizeof h->centre);
     }
     return true;
