@@ -30,6 +30,14 @@ static const sac_splitter *splitter_of(sac_method method)
     switch (method) {
     case SAC_METHOD_MEDIAL:
         return &sac_splitter_medial;
+    case SAC_METHOD_HUBBARD:
+        return &sac_splitter_hubbard;
+    case SAC_METHOD_OCTREE:
+        return &sac_splitter_octree;
+    case SAC_METHOD_GRID:
+        return &sac_splitter_grid;
+    case SAC_METHOD_WRAPPED:
+        return &sac_splitter_wrapped;
     default:
         return NULL;
     }

@@ -42,6 +42,7 @@ struct sac_surface {
     double origin[3];
     uint32_t node_count, node_room, triangle_count, vertex_count;
     bool closed;
+    bool folded; /* somewhere: no claim of being inside is believed without the winding number */
 };
 
 /* ---- building ---- */
@@ -186,7 +187,8 @@ static void find_folds(sac_surface *s, const sac_mesh *mesh, bool *folded)
     for (uint32_t t = 0; t < s->triangle_count; t++)
         for (int i = 0; i < 3; i++) {
             const float *v = s->vertex[mesh->triangles[t][i]], *f = s->face[t];
-            if (v[0] * f[0] + v[1] * f[1] + v[2] * f[2] <= 0) folded[mesh->triangles[t][i]] = true;
+            if (v[0] * f[0] + v[1] * f[1] + v[2] * f[2] <= 0)
+                folded[mesh->triangles[t][i]] = s->folded = true;
         }
     for (uint32_t t = 0; t < s->triangle_count; t++) {
         const uint32_t *c = mesh->triangles[t];
@@ -535,5 +537,6 @@ void sac_surface_closest(const sac_surface *s, const double point[3], uint32_t h
     else if (b.feature != FACE)
         n = s->edge[t->index][b.feature - EDGE_AB];
     bool inward = away[0] * n[0] + away[1] * n[1] + away[2] * n[2] < 0;
-    out->inside = s->doubtful[t->index] ? sac_surface_encloses(s, point) : inward;
+    bool verify = s->doubtful[t->index] || (s->folded && inward);
+    out->inside = verify ? sac_surface_encloses(s, point) : inward;
 }
