@@ -1,6 +1,7 @@
 /* Small geometry on cglm types (vec3, mat3, versor): rigid transforms with uniform scale, boxes, directions.
  *
  * Index: sac_transform  sac_transform_identity  sac_transform_point  sac_transform_relative
+ *        sac_transform_between
  *        sac_box_empty  sac_box_add  sac_box_diagonal  sac_vec3_is_finite
  */
 #ifndef SAC_BASE_GEOMETRY_H
@@ -66,6 +67,38 @@ static inline sac_transform sac_transform_relative(const sac_transform *a, const
     sac_transform_point(&inverse, delta, out.translation);
     out.scale = b->scale * inverse_scale;
     return out;
+}
+
+/* From b's local space into a's, as rows (rotation and scale | translation); returns the scale alone. In
+ * double, because the two may be far from the origin and close to each other, and for quaternions of any
+ * length but zero. */
+static inline float sac_transform_between(const sac_transform *a, const sac_transform *b, float out[3][4])
+{
+    double ax = -(double)a->rotation[0], ay = -(double)a->rotation[1], az = -(double)a->rotation[2];
+    double aw = a->rotation[3], bx = b->rotation[0], by = b->rotation[1], bz = b->rotation[2];
+    double bw = b->rotation[3], shrink = 1.0 / a->scale, delta[3], rows[2][3][3];
+    double turns[2][4] = {{ax, ay, az, aw},
+                          {aw * bx + ax * bw + ay * bz - az * by, aw * by - ax * bz + ay * bw + az * bx,
+                           aw * bz + ax * by - ay * bx + az * bw, aw * bw - ax * bx - ay * by - az * bz}};
+    for (int i = 0; i < 2; i++) {
+        double x = turns[i][0], y = turns[i][1], z = turns[i][2], w = turns[i][3];
+        double s = 2 / (x * x + y * y + z * z + w * w);
+        rows[i][0][0] = 1 - s * (y * y + z * z);
+        rows[i][0][1] = s * (x * y - w * z);
+        rows[i][0][2] = s * (x * z + w * y);
+        rows[i][1][0] = s * (x * y + w * z);
+        rows[i][1][1] = 1 - s * (x * x + z * z);
+        rows[i][1][2] = s * (y * z - w * x);
+        rows[i][2][0] = s * (x * z - w * y);
+        rows[i][2][1] = s * (y * z + w * x);
+        rows[i][2][2] = 1 - s * (x * x + y * y);
+    }
+    for (int i = 0; i < 3; i++) delta[i] = ((double)b->translation[i] - (double)a->translation[i]) * shrink;
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) out[i][k] = (float)(rows[1][i][k] * b->scale * shrink);
+        out[i][3] = (float)(rows[0][i][0] * delta[0] + rows[0][i][1] * delta[1] + rows[0][i][2] * delta[2]);
+    }
+    return (float)(b->scale * shrink);
 }
 
 static inline bool sac_vec3_is_finite(const float v[3])

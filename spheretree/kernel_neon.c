@@ -1,0 +1,1 @@
+#include "spheretree/kernel_internal.h"
