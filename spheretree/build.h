@@ -23,6 +23,8 @@ enum sac_reducers {
     SAC_REDUCER_COMBINED = 15,
 };
 
+#define SAC_BUILD_MOST_THREADS 64u
+
 typedef struct sac_build_def {
     sac_method method; /* default medial */
     uint32_t branch;   /* 2 to 16, default 8 */

@@ -27,6 +27,8 @@ sac_result sac_build_def_check(const sac_build_def *def, sac_error *error)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "choose 2 to 16", "branching factor %u", def->branch);
     if (def->depth < 1 || def->depth > SAC_TREE_MOST_DEPTH)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "choose 1 to 12", "depth %u", def->depth);
+    if (def->threads < 1 || def->threads > SAC_BUILD_MOST_THREADS)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "choose 1 to 64", "%u threads", def->threads);
     return SAC_OK;
 }
 

@@ -45,6 +45,10 @@ void sac_surface_destroy(sac_surface **surface);
 void sac_surface_closest(const sac_surface *surface, const double p[3], uint32_t hint,
                          sac_surface_hit *out_hit);
 
+/* Inside by the generalised winding number: right also where a mesh cuts through itself, several times
+ * dearer. */
+bool sac_surface_encloses(const sac_surface *surface, const double p[3]);
+
 /* ---- cover: the pieces of object that every level must hold ---- */
 
 /* A piece is the convex hull of its corners, so a sphere that holds the corners holds the piece: surface
@@ -53,7 +57,8 @@ typedef struct sac_cover {
     double (*points)[3]; /* shared corners, mesh coordinates */
     uint32_t point_count;
     uint32_t piece_count, surface_count; /* pieces [0, surface_count) are surface */
-    uint32_t *corners;                   /* piece i: corners[first_corner[i]] up to first_corner[i + 1] */
+    uint32_t corner_count, cell_corner_count;
+    uint32_t *corners; /* piece i: corners[first_corner[i]] up to first_corner[i + 1] */
     uint32_t *first_corner;
     double (*middles)[3]; /* mean of the corners */
     float (*normals)[3];  /* unit, surface pieces only */
@@ -61,13 +66,33 @@ typedef struct sac_cover {
     uint32_t *triangles;  /* the mesh triangle a surface piece lies on: a hint for sac_surface_closest */
 } sac_cover;
 
+/* Cells of the interior, eight corners each; together with the surface pieces they cover the solid. */
+typedef struct sac_cells {
+    double (*corners)[3];
+    uint32_t (*cells)[8];
+    uint32_t corner_count, count;
+} sac_cells;
+
+sac_result sac_cells_init(sac_cells *cells, const sac_surface *surface, const double low[3],
+                          const double high[3], double cell_size, sac_error *error);
+void sac_cells_fini(sac_cells *cells);
+
+/* Cut the mesh into triangles with no edge longer than `piece_size`, and take the cells as they are. */
+sac_result sac_cover_init(sac_cover *cover, const sac_mesh *mesh, double piece_size, const sac_cells *cells,
+                          sac_error *error);
+void sac_cover_fini(sac_cover *cover);
+/* Cut the surface pieces further. *out_from, to be freed by the caller (one uint32_t for each new piece),
+ * tells which old piece each new one is part of. False, with the cover as it was, when out of memory. */
+bool sac_cover_refine(sac_cover *cover, double piece_size, const sac_cells *cells, uint32_t **out_from);
+
 /* Everything a method may look at; read-only while nodes are split. */
 typedef struct sac_build {
     const sac_mesh *mesh;
     const sac_build_def *def;
     const sac_surface *surface;
-    const sac_cover *cover;
+    const sac_cover *cover;           /* grows finer from level to level, never while nodes are split */
     double low[3], high[3], diagonal; /* box of the mesh */
+    double area;
     bool closed;
     const void *method; /* what the method's prepare made */
 } sac_build;
@@ -92,13 +117,39 @@ typedef struct sac_split {
     double cell_low[SAC_TREE_MOST_BRANCH][3], cell_high[SAC_TREE_MOST_BRANCH][3];
 } sac_split;
 
-/* A way of building: what to prepare once, and how a node is split. `split` runs on several threads at once
- * and may use `arena` (its thread's own, reset after each node). It returns false when out of memory. */
+/* The levels made so far, while the next is being made. Nodes are the draft's; children of a node are
+ * neighbours. */
+typedef struct sac_growth {
+    const sac_build *build;
+    sac_draft *draft;
+    sac_array(uint32_t) first_child; /* by draft node; child_count 0: none yet */
+    sac_array(uint32_t) child_count;
+    uint32_t level_first[SAC_TREE_MOST_DEPTH + 2]; /* first draft node of each level */
+    uint32_t level;                                /* the deepest level made */
+    sac_array(uint32_t) node_of; /* by piece: the node of the deepest level that stands for it */
+    sac_array(uint32_t)
+        pieces; /* sorted by node_of: the level's n-th node has those from starts[n] to starts[n + 1] */
+    sac_array(uint32_t) starts;
+    sac_arena *arenas; /* by worker */
+} sac_growth;
+
+/* A way of building: what to prepare once, how a node is split, and how a level is improved as a whole.
+ * `split` runs on several threads at once and may use `arena` (its thread's own, reset after each node). They
+ * return false when out of memory. */
 typedef struct sac_splitter {
     sac_result (*prepare)(const sac_build *build, sac_arena *arena, void **out_method,
-                          sac_error *error); /* may be NULL */
+                          sac_error *error); /* or NULL */
     bool (*split)(const sac_build *build, const sac_region *region, sac_arena *arena, sac_split *out);
+    bool (*relax)(sac_growth *growth); /* or NULL; may move pieces between nodes and centres of nodes */
 } sac_splitter;
+
+/* Sort the pieces again after node_of changed; false when out of memory. */
+bool sac_growth_sort(sac_growth *growth);
+/* Grow all levels of the draft; `cover` is build->cover, which is cut finer before each level. */
+sac_result sac_grow(const sac_build *build, sac_cover *cover, const sac_cells *cells,
+                    const sac_splitter *splitter, sac_draft *draft, sac_error *error);
+/* Edge length of pieces for the nodes of a level. */
+double sac_piece_size(const sac_build *build, uint32_t level);
 
 extern const sac_splitter sac_splitter_medial, sac_splitter_hubbard, sac_splitter_octree, sac_splitter_grid,
     sac_splitter_wrapped;

@@ -4,9 +4,9 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,11 +14,6 @@
 #include <assimp/scene.h>
 
 #include "spheretree/import_internal.h"
-
-/* Assimp keeps its last error in one place for the whole process. */
-static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-
-#define REMEDY_CONVERT "open it in a modeller and export it again as OBJ, PLY, STL, OFF or glTF"
 
 /* Corner tests spent on cutting polygons, over the whole file: about a second. */
 #define MOST_CUTTING_WORK 500000000u
@@ -142,7 +137,7 @@ static sac_result cut_face(gathering *g, const struct aiMesh *part, const struct
     uint32_t corners = face->mNumIndices;
     for (uint32_t i = 0; i < corners; i++)
         if (face->mIndices[i] >= part->mNumVertices)
-            return sac_error_set(error, SAC_ERROR_CORRUPT, REMEDY_CONVERT,
+            return sac_error_set(error, SAC_ERROR_CORRUPT, SAC_IMPORT_REMEDY,
                                  "face %u of part '%.60s' names vertex %u of %u", number, part->mName.data,
                                  face->mIndices[i], part->mNumVertices);
     bool enough =
@@ -180,7 +175,8 @@ static sac_result copy_part(gathering *g, placed_part *p, sac_mesh *mesh, uint32
     return result;
 }
 
-static sac_result merge(const struct aiScene *scene, const char *name, sac_mesh **out_mesh, sac_error *error)
+sac_result sac_import_merge(const struct aiScene *scene, const char *name, sac_mesh **out_mesh,
+                            sac_error *error)
 {
     gathering g = {.work = MOST_CUTTING_WORK};
     sac_mesh *mesh = NULL;
@@ -224,23 +220,60 @@ static sac_result report_failure(sac_error *error)
         said[i + 1] = 0;
     }
     for (size_t n = strlen(said); n && (said[n - 1] == ' ' || said[n - 1] == '.'); n--) said[n - 1] = 0;
-    sac_error_set(error, SAC_ERROR_FORMAT, REMEDY_CONVERT, "the file could not be understood%s%s",
+    sac_error_set(error, SAC_ERROR_FORMAT, SAC_IMPORT_REMEDY, "the file could not be understood%s%s",
                   said[0] ? ": " : "", said);
     long line = line_in(said);
     if (line > 0) sac_error_at_line(error, line);
     return SAC_ERROR_FORMAT;
 }
 
-/* No post-processing: on some damaged files those steps stop the process. What they would do is done here or
- * by sac_mesh_repair. */
-static sac_result read_scene(sac_import_source *source, const char *name, sac_mesh **out_mesh,
-                             sac_error *error)
+/* A PLY cut off in its header is the one kind of damage Assimp never returns from that people meet. */
+static bool ply_header_ends(sac_import_source *source)
 {
-    pthread_mutex_lock(&one_at_a_time);
-    const struct aiScene *scene = aiImportFileEx(source->name, 0, &source->io);
-    sac_result result = scene ? merge(scene, name, out_mesh, error) : report_failure(error);
+    static const char last[] = "end_header";
+    enum { MOST_HEADER = 1 << 20, KEPT = sizeof last - 2 };
+    struct aiFile *file = source->io.OpenProc(&source->io, source->name, "rb");
+    if (!file) return true; /* Assimp will say why */
+    char text[4096 + KEPT];
+    size_t held = 0;
+    bool found = false;
+    for (size_t total = 0; !found && total < MOST_HEADER;) {
+        size_t got = file->ReadProc(file, text + held, 1, sizeof text - held);
+        if (got == 0) break;
+        if (total == 0 && (got < 3 || strncasecmp(text, "ply", 3) != 0)) found = true; /* no PLY at all */
+        total += got;
+        held += got;
+        for (size_t i = 0; !found && i + sizeof last - 1 <= held; i++)
+            found = memcmp(text + i, last, sizeof last - 1) == 0;
+        size_t kept = held < KEPT ? held : KEPT;
+        memmove(text, text + held - kept, kept);
+        held = kept;
+    }
+    source->io.CloseProc(&source->io, file);
+    return found;
+}
+
+typedef struct reading {
+    sac_import_source source;
+    const char *extension; /* with its dot, "" when there is none */
+    const char *name;
+} reading;
+
+/* In the child. No post-processing: on some damaged files those steps stop the process. What they would do is
+ * done here or by sac_mesh_repair. */
+static sac_result read_scene(void *context, sac_mesh **out_mesh, sac_error *error)
+{
+    reading *r = context;
+    if (r->extension[0] && aiIsExtensionSupported(r->extension) != AI_TRUE)
+        return sac_error_set(error, SAC_ERROR_UNSUPPORTED,
+                             "give an OBJ, PLY, STL, OFF or glTF file with its usual extension",
+                             "meshes cannot be read from files of the kind '%.20s'", r->extension);
+    if (strcasecmp(r->extension, ".ply") == 0 && !ply_header_ends(&r->source))
+        return sac_error_set(error, SAC_ERROR_FORMAT, SAC_IMPORT_REMEDY,
+                             "the header of the PLY has no end; the file is cut off");
+    const struct aiScene *scene = aiImportFileEx(r->source.name, 0, &r->source.io);
+    sac_result result = scene ? sac_import_merge(scene, r->name, out_mesh, error) : report_failure(error);
     if (scene) aiReleaseImport(scene);
-    pthread_mutex_unlock(&one_at_a_time);
     return result;
 }
 
@@ -251,12 +284,8 @@ static void stem_of(const char *path, char *out, size_t size)
     snprintf(out, size, "%.*s", (int)(dot && dot > base ? dot - base : (ptrdiff_t)strlen(base)), base);
 }
 
-static bool known_extension(const char *dot)
-{
-    return dot && dot[1] && aiIsExtensionSupported(dot) == AI_TRUE;
-}
-
-static sac_result check_path(const char *path, sac_error *error)
+static sac_result check_path(const char *path, const char **out_extension, uint64_t *out_size,
+                             sac_error *error)
 {
     struct stat status;
     if (stat(path, &status) != 0) {
@@ -276,10 +305,12 @@ static sac_result check_path(const char *path, sac_error *error)
     if (status.st_size == 0)
         return sac_error_set(error, SAC_ERROR_EMPTY, "export the mesh again", "the file is empty");
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-    if (!known_extension(dot))
+    if (!dot || !dot[1])
         return sac_error_set(error, SAC_ERROR_UNSUPPORTED,
                              "give an OBJ, PLY, STL, OFF or glTF file with its usual extension",
-                             "meshes cannot be read from files of the kind '%.20s'", dot ? dot : "");
+                             "the name has no extension that tells the kind of file");
+    *out_extension = dot;
+    *out_size = (uint64_t)status.st_size;
     return SAC_OK;
 }
 
@@ -287,13 +318,15 @@ sac_result sac_mesh_import(const char *path, sac_mesh **out_mesh, sac_error *err
 {
     if (!path || !out_mesh) return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "path or out_mesh is NULL");
     *out_mesh = NULL;
-    sac_result result = check_path(path, error);
+    reading r;
+    sac_import_job job = {.work = read_scene, .context = &r};
+    sac_result result = check_path(path, &r.extension, &job.file_size, error);
     if (result == SAC_OK) {
         char name[sizeof(*out_mesh)->name];
-        sac_import_source source;
         stem_of(path, name, sizeof name);
-        sac_import_source_init(&source, path, NULL, 0);
-        result = read_scene(&source, name, out_mesh, error);
+        r.name = name;
+        sac_import_source_init(&r.source, path, NULL, 0);
+        result = sac_import_guarded(&job, name, out_mesh, error);
     }
     if (result != SAC_OK) sac_error_in_file(error, path);
     return result;
@@ -310,11 +343,12 @@ sac_result sac_mesh_import_memory(const void *bytes, size_t size, const char *hi
                              "there are no bytes");
     char name[64], dot[32];
     snprintf(dot, sizeof dot, ".%s", hint ? hint + (hint[0] == '.') : "");
-    if (hint && hint[0] && (strpbrk(dot, "/\\*") || !known_extension(dot)))
+    if (strpbrk(dot, "/\\*"))
         return sac_error_set(error, SAC_ERROR_UNSUPPORTED, "use obj, ply, stl, off, gltf or glb as the hint",
                              "meshes cannot be read from files of the kind '%.20s'", dot);
     snprintf(name, sizeof name, "memory%s", dot[1] ? dot : "");
-    sac_import_source source;
-    sac_import_source_init(&source, name, bytes, size);
-    return read_scene(&source, "memory", out_mesh, error);
+    reading r = {.extension = dot[1] ? dot : "", .name = "memory"};
+    sac_import_source_init(&r.source, name, bytes, size);
+    const sac_import_job job = {read_scene, &r, size};
+    return sac_import_guarded(&job, "memory", out_mesh, error);
 }

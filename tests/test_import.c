@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "spheretree/import_internal.h"
 #include "spheretree/mesh.h"
 
 static char folder[] = "/tmp/saccade-import-XXXXXX";
@@ -295,7 +296,7 @@ static void damaged_text_gives_a_mesh_or_an_error(void **state)
     (void)state;
     static const char whole[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1/1/1 2//2 4\nf -1 -2 -3\n";
     sac_rng rng = sac_rng_seed(5);
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < 80; round++) {
         char bytes[sizeof whole];
         memcpy(bytes, whole, sizeof whole);
         size_t size = 1 + sac_rng_below(&rng, sizeof whole - 1);
@@ -314,6 +315,90 @@ static void damaged_text_gives_a_mesh_or_an_error(void **state)
     }
 }
 
+/* ---- the child ---- */
+
+static sac_result work_crash(void *context, sac_mesh **out_mesh, sac_error *error)
+{
+    (void)context, (void)out_mesh, (void)error;
+    abort();
+}
+
+static sac_result work_hang(void *context, sac_mesh **out_mesh, sac_error *error)
+{
+    (void)out_mesh, (void)error;
+    volatile int *busy = context;
+    while (*busy >= 0) *busy = !*busy;
+    return SAC_OK;
+}
+
+static sac_result work_leave(void *context, sac_mesh **out_mesh, sac_error *error)
+{
+    (void)context, (void)out_mesh, (void)error;
+    _exit(0);
+}
+
+static sac_result work_complain(void *context, sac_mesh **out_mesh, sac_error *error)
+{
+    (void)context, (void)out_mesh;
+    return sac_error_set(error, SAC_ERROR_EMPTY, "nothing to do", "it was the child");
+}
+
+/* Larger than a pipe holds. */
+static sac_result work_sphere(void *context, sac_mesh **out_mesh, sac_error *error)
+{
+    (void)context;
+    return sac_mesh_builtin("sphere", 50000, out_mesh, error);
+}
+
+static sac_result run_child(sac_result (*work)(void *, sac_mesh **, sac_error *), sac_mesh **mesh,
+                            sac_error *error)
+{
+    int busy = 0;
+    const sac_import_job job = {work, &busy, 0};
+    *mesh = NULL;
+    sac_import_set_patience(1);
+    sac_result result = sac_import_guarded(&job, "child", mesh, error);
+    sac_import_set_patience(20);
+    return result;
+}
+
+static void a_child_that_fails_is_an_error(void **state)
+{
+    (void)state;
+    sac_mesh *mesh, *same;
+    sac_error error;
+    check_error(run_child(work_crash, &mesh, &error), SAC_ERROR_CORRUPT, &error, "", "damaged");
+    check_error(run_child(work_hang, &mesh, &error), SAC_ERROR_CORRUPT, &error, "", "come to an end");
+    check_error(run_child(work_leave, &mesh, &error), SAC_ERROR_CORRUPT, &error, "", "stopped");
+    check_error(run_child(work_complain, &mesh, &error), SAC_ERROR_EMPTY, &error, "", "it was the child");
+    assert_null(mesh);
+    assert_int_equal(run_child(work_crash, &mesh, NULL), SAC_ERROR_CORRUPT);
+
+    assert_int_equal(run_child(work_sphere, &mesh, NULL), SAC_OK);
+    assert_int_equal(sac_mesh_builtin("sphere", 50000, &same, NULL), SAC_OK);
+    assert_int_equal(mesh->vertex_count, same->vertex_count);
+    assert_int_equal(mesh->triangle_count, same->triangle_count);
+    assert_memory_equal(mesh->vertices, same->vertices, same->vertex_count * sizeof *same->vertices);
+    assert_memory_equal(mesh->triangles, same->triangles, same->triangle_count * sizeof *same->triangles);
+    assert_string_equal(mesh->name, "child");
+    sac_mesh_destroy(&mesh);
+    sac_mesh_destroy(&same);
+}
+
+/* Assimp waits for ever for the end of such a header. */
+static void a_ply_cut_off_in_its_header_is_an_error(void **state)
+{
+    (void)state;
+    const char *texts[] = {"ply", "ply\nformat ascii 1.0\n",
+                           "ply\nformat ascii 1.0\nelement vertex 4\npropertw x\nend_heade"};
+    for (int i = 0; i < 3; i++) {
+        sac_mesh *mesh;
+        sac_error error;
+        check_error(import_text("cut.ply", texts[i], &mesh, &error), SAC_ERROR_FORMAT, &error, "cut.ply",
+                    "header of the PLY has no end");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +409,8 @@ int main(void)
         cmocka_unit_test(every_trouble_has_its_own_words),
         cmocka_unit_test(memory_is_alone_in_the_world),
         cmocka_unit_test(damaged_text_gives_a_mesh_or_an_error),
+        cmocka_unit_test(a_child_that_fails_is_an_error),
+        cmocka_unit_test(a_ply_cut_off_in_its_header_is_an_error),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

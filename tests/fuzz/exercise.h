@@ -43,4 +43,15 @@ static inline void exercise_saving(const sac_tree *tree)
     sac_tree_destroy(&back);
 }
 
+/* What import promises of a mesh, before any repair. */
+static inline void exercise_mesh(const sac_mesh *mesh)
+{
+    HOLDS(mesh->vertex_count > 0 && mesh->vertex_count <= SAC_MESH_MOST_VERTICES);
+    HOLDS(mesh->triangle_count > 0 && mesh->triangle_count <= SAC_MESH_MOST_TRIANGLES);
+    for (uint32_t v = 0; v < mesh->vertex_count; v++)
+        for (int i = 0; i < 3; i++) HOLDS(fabsf(mesh->vertices[v][i]) <= SAC_MESH_MOST_COORDINATE);
+    for (uint32_t t = 0; t < mesh->triangle_count; t++)
+        for (int i = 0; i < 3; i++) HOLDS(mesh->triangles[t][i] < mesh->vertex_count);
+}
+
 #endif
