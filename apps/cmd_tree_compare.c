@@ -189,10 +189,12 @@ static sac_result write_page(comparison *c, const sac_strip_def *strip, const ch
 {
     sac_page page = {0};
     char title[160], path[4400];
-    snprintf(title, sizeof title,
-             c->count == 1 ? "%s as a sphere-tree" : "%s: %u ways to build its sphere-tree",
-             c->has_shape ? c->shape.name : "Sphere-trees", c->count);
-    if (!c->has_shape) snprintf(title, sizeof title, "%u sphere-trees side by side", c->count);
+    if (!c->has_shape)
+        snprintf(title, sizeof title, "%u sphere-trees side by side", c->count);
+    else if (c->count == 1)
+        snprintf(title, sizeof title, "%s as a sphere-tree", c->shape.name);
+    else
+        snprintf(title, sizeof title, "%s: %u ways to build its sphere-tree", c->shape.name, c->count);
     sac_page_begin(
         &page, title,
         "Each level of a sphere-tree stands for the whole object, more closely from level to level. "
@@ -270,6 +272,7 @@ int sac_cmd_tree_compare(int argc, char **argv)
         {"depth", 'd', SAC_OPTION_UINT, &def.depth, "N", "levels below the root (default 3)", 1,
          SAC_TREE_MOST_DEPTH},
         {"triangles", 0, SAC_OPTION_UINT, &triangles, "N", "resolution of a built-in mesh", 4, 4000000},
+        {"width", 0, SAC_OPTION_UINT, &strip.width, "PIXELS", "of the pictures (default 1600)", 128, 8192},
         {"up", 0, SAC_OPTION_TEXT, &up, "AXIS", "upright axis: y, z, auto (z for built-in meshes)", 0, 0},
     };
     const sac_command command = {"tree compare",

@@ -51,7 +51,7 @@ int sac_cmd_tree_render(int argc, char **argv)
         {"azimuth", 0, SAC_OPTION_NUMBER, &def.view.azimuth, "DEG", "camera around the object (default 32)",
          -360, 360},
         {"elevation", 0, SAC_OPTION_NUMBER, &def.view.elevation, "DEG",
-         "camera above the horizon (default 17)", -85, 85},
+         "camera above the horizon (default 20)", -85, 85},
         {"up", 0, SAC_OPTION_TEXT, &up, "AXIS", "upright axis: y, z, auto (z for built-in meshes)", 0, 0},
     };
     const sac_command command = {

@@ -17,7 +17,7 @@ void sac_clay_colour(float out[3]) { sac_colour_from_srgb(0xd3a98e, out); }
 sac_strip_def sac_default_strip_def(void)
 {
     return (sac_strip_def){
-        .view = {.azimuth = 32, .elevation = 17}, .width = 1600, .level = SAC_ALL_LEVELS, .threads = 1};
+        .view = {.azimuth = 32, .elevation = 20}, .width = 1600, .level = SAC_ALL_LEVELS, .threads = 1};
 }
 
 /* Which child of its parent a node is. */

@@ -161,18 +161,21 @@ static void draw_map(uint32_t item, uint32_t worker, void *context)
     }
 }
 
-/* How much of the light arrives: four texels, weighted by nearness. */
-static inline float arrives(const lighting *l, const studio_light *light, const float *map, const float p[3])
+/* How much of the light arrives: four texels, weighted by nearness. What is in the way is *over above p. */
+static inline float arrives(const lighting *l, const studio_light *light, const float *map, const float p[3],
+                            float *over)
 {
     float c[3], edge = (float)(light->size - 1);
     to_map(l, light, p, c);
     float x = c[0] - 0.5f, y = c[1] - 0.5f;
+    *over = 0;
     if (!(x >= 0 && y >= 0 && x < edge && y < edge)) return 1;
     int ix = (int)x, iy = (int)y;
     const float *t = map + iy * light->size + ix, *u = t + light->size;
     float fx = x - (float)ix, fy = y - (float)iy;
     float top = (t[0] <= c[2] ? 1 - fx : 0) + (t[1] <= c[2] ? fx : 0);
     float bottom = (u[0] <= c[2] ? 1 - fx : 0) + (u[1] <= c[2] ? fx : 0);
+    *over = greater(0, greater(t[0], u[1]) - c[2]);
     return top * (1 - fy) + bottom * fy;
 }
 
@@ -197,7 +200,7 @@ static void light_band(uint32_t item, uint32_t worker, void *context)
     for (size_t i = 0; i < list->count; i++) {
         sac_lit_point *point = &list->data[i];
         bool solid = point->kind != SAC_LIT_GROUND;
-        float n[3], v[3], sum[3] = {0, 0, 0}, gloss = 0, sky = 0, sky_all = 0;
+        float n[3], v[3], sum[3] = {0, 0, 0}, gloss = 0, sky = 0, sky_all = 0, shade = 0, height = 0, over;
         memcpy(n, point->normal, sizeof n);
         for (int k = 0; k < 3; k++) v[k] = render->camera->eye[k] - point->position[k];
         if (solid) unit3(v);
@@ -210,13 +213,15 @@ static void light_band(uint32_t item, uint32_t worker, void *context)
             float texel = 1 / light->texels, away = texel * (solid ? 1.5f : 0.5f),
                   lift = texel * (0.3f + 2.2f * (1 - facing)), q[3];
             for (int k = 0; k < 3; k++) q[k] = point->position[k] + n[k] * away + light->direction[k] * lift;
-            float part = arrives(l, light, map, q) * facing;
+            float part = arrives(l, light, map, q, &over) * facing;
+            shade += facing - part, height += (facing - part) * over;
             if (light->sky) sky_all += facing, sky += part;
             for (int k = 0; k < 3; k++) sum[k] += light->colour[k] * part;
             if (light->gloss > 0 && solid && part > 0)
                 gloss += light->gloss * part * highlight(v, light->direction, n, point->kind == SAC_LIT_BALL);
         }
         for (int k = 0; k < 3; k++) point->diffuse[k] += sum[k];
+        point->shade += shade, point->shade_height += height;
         point->gloss += gloss, point->sky += sky, point->sky_all += sky_all;
     }
 }
@@ -236,11 +241,19 @@ void sac_render_light(sac_render *render)
         sac_parallel_for(render->bands, render->threads, light_band, &l);
     }
     sac_free(l.maps, (size_t)BATCH * KEY_MAP * KEY_MAP, sizeof *l.maps);
-    /* The ground shows how much of its light is left. */
+    /* The ground shows how much of its light is left. Shadows of what is high above it come apart into those
+     * of the single lights, a fifth of a radian from one another, so they are blurred about as wide. */
+    const sac_camera *camera = render->camera;
     for (uint32_t b = 0; b < render->bands; b++)
         for (size_t i = 0; i < render->points[b].count; i++) {
             const sac_lit_point *point = &render->points[b].data[i];
             if (point->kind != SAC_LIT_GROUND) continue;
+            float to[3];
+            for (int k = 0; k < 3; k++) to[k] = point->position[k] - camera->eye[k];
+            float pixels = camera->focal / greater(1e-6f, dot3(to, camera->forward));
+            if (point->shade > 0)
+                render->ground_soft[point->pixel] =
+                    0.2f * point->shade_height / point->shade * pixels / SAC_GROUND_STEP;
             for (int k = 0; k < 3; k++)
                 render->ground_light[point->pixel][k] =
                     1 - point->weight * (1 - fminf(1, point->diffuse[k] / l.ground_total[k]));

@@ -55,7 +55,7 @@ static void ground_at(const sac_render *render, uint32_t x, uint32_t y, float ou
     const float(*g)[3] = (const float(*)[3])render->ground_light + (size_t)iy * render->ground_columns + ix;
     const float(*below)[3] = g + render->ground_columns;
     float side = fminf((float)x, (float)(render->width - 1 - x)) / (0.16f * (float)render->width);
-    float show = side >= 1 ? 1 : side * side * (3 - 2 * side);
+    float show = render->scene->framed || side >= 1 ? 1 : side * side * (3 - 2 * side);
     for (int k = 0; k < 3; k++) {
         float light =
             (g[0][k] * (1 - fx) + g[1][k] * fx) * (1 - fy) + (below[0][k] * (1 - fx) + below[1][k] * fx) * fy;
@@ -148,10 +148,11 @@ bool sac_scene_render(const sac_scene *scene, const sac_camera *camera, sac_pict
     render.ground_rows = height / SAC_GROUND_STEP + 2;
     size_t nodes = (size_t)render.ground_columns * render.ground_rows;
     render.ground_light = sac_alloc(nodes, sizeof *render.ground_light);
+    render.ground_soft = sac_alloc_zero(nodes, sizeof *render.ground_soft);
     for (size_t i = 0; render.ground_light && i < nodes; i++)
         render.ground_light[i][0] = render.ground_light[i][1] = render.ground_light[i][2] = 1;
-    render.failed =
-        !render.points || !render.backdrop || !render.bubbles || !render.marks || !render.ground_light;
+    render.failed = !render.points || !render.backdrop || !render.bubbles || !render.marks ||
+                    !render.ground_light || !render.ground_soft;
     for (int k = 0; k < 3; k++)
         render.key_direction[k] =
             -0.48f * camera->right[k] + 0.77f * camera->upright[k] - 0.42f * camera->forward[k];
@@ -160,9 +161,11 @@ bool sac_scene_render(const sac_scene *scene, const sac_camera *camera, sac_pict
         sac_render_visibility(&render);
     }
     if (!render.failed) sac_render_light(&render);
+    if (!render.failed) sac_render_soften_ground(&render);
     if (!render.failed) compose(&render, picture, left, top);
     for (uint32_t b = 0; render.points && b < render.bands; b++) sac_array_fini(&render.points[b]);
     sac_free(render.points, render.bands, sizeof *render.points);
+    sac_free(render.ground_soft, nodes, sizeof *render.ground_soft);
     sac_free(render.ground_light, nodes, sizeof *render.ground_light);
     sac_free(render.backdrop, pixels, sizeof *render.backdrop);
     sac_free(render.bubbles, pixels, sizeof *render.bubbles);

@@ -41,6 +41,7 @@ typedef struct sac_lit_point {
     sac_lit_kind kind;
     /* filled by the lights */
     float diffuse[3], gloss, sky, sky_all;
+    float shade, shade_height; /* of the ground: light kept off, and how far up by, weighted by it */
 } sac_lit_point;
 
 typedef sac_array(sac_lit_point) sac_lit_list;
@@ -60,6 +61,7 @@ typedef struct sac_render {
     sac_lit_list *points;    /* of each band */
     uint32_t ground_columns, ground_rows;
     float (*ground_light)[3]; /* share of its light the ground gets, on a grid of SAC_GROUND_STEP pixels */
+    float *ground_soft;       /* of each node of that grid: how wide its shadow blurs, in nodes */
     float *backdrop;          /* share of each pixel that shows the backdrop */
     sac_overlay *bubbles, *marks; /* of each pixel */
     _Atomic bool failed;          /* out of memory */
@@ -67,7 +69,9 @@ typedef struct sac_render {
 
 /* Fills points, backdrop, bubbles and marks. */
 void sac_render_visibility(sac_render *render);
-/* Fills the lit part of the points. */
+/* Fills the lit part of the points, ground_light and ground_soft. */
 void sac_render_light(sac_render *render);
+/* Blurs ground_light as wide as ground_soft says. */
+void sac_render_soften_ground(sac_render *render);
 
 #endif

@@ -38,6 +38,7 @@ typedef enum sac_ball_look {
 typedef struct sac_scene {
     sac_array(sac_scene_triangle) triangles;
     sac_array(sac_scene_ball) balls[SAC_BALL_LOOKS];
+    bool framed; /* shadows reach the sides; else they fade there, because another panel follows */
 } sac_scene;
 
 /* Degrees: azimuth around the upright axis, elevation above the horizon. `z_up`: the z axis is upright. */

@@ -308,7 +308,7 @@ static void add_mark(const seeing *s, const sac_scene_ball *ball, float x, float
     point_at(render->camera, x, y, w, p);
     for (int k = 0; k < 3; k++) n[k] = p[k] - ball->centre[k];
     unit3(n);
-    float light = 0.8f + 0.25f * fmaxf(0, dot3(n, render->key_direction)), alpha = hidden ? 0.55f : 1;
+    float light = 0.8f + 0.25f * fmaxf(0, dot3(n, render->key_direction)), alpha = hidden ? 0.72f : 1;
     for (int k = 0; k < 3; k++) out->colour[k] += ball->albedo[k] * light * alpha / SAMPLES;
     out->alpha += alpha / SAMPLES;
 }

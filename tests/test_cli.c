@@ -1,0 +1,414 @@
+/* The program as a user meets it: run, looked at from outside. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#endif
+#define STB_IMAGE_IMPLEMENTATION
+#define STBI_ONLY_PNG
+#include <stb/stb_image.h>
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+enum { MOST_OUTPUT = 1 << 20 };
+
+static char folder[] = "/tmp/saccade-cli-XXXXXX";
+static char out[MOST_OUTPUT], err[MOST_OUTPUT];
+
+static void slurp(const char *name, char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t n = fread(text, 1, MOST_OUTPUT - 1, file);
+    text[n] = 0;
+    fclose(file);
+}
+
+/* Runs "saccade LINE" (words split at blanks) in the test's folder; `out` and `err` get what it said. */
+static int run(const char *line)
+{
+    char words[1024], *argv[64] = {(char *)"saccade"};
+    int argc = 1, status;
+    snprintf(words, sizeof words, "%s", line);
+    for (char *word = strtok(words, " "); word && argc < 63; word = strtok(NULL, " ")) argv[argc++] = word;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (chdir(folder) != 0 || !freopen(".stdout", "w", stdout) || !freopen(".stderr", "w", stderr))
+            _exit(99);
+        execv(SACCADE_PROGRAM, argv);
+        _exit(98);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    slurp(".stdout", out);
+    slurp(".stderr", err);
+    if (!WIFEXITED(status)) fail_msg("saccade %s: ended by signal %d\n%s", line, WTERMSIG(status), err);
+    return WEXITSTATUS(status);
+}
+
+static json_t *last_line(void)
+{
+    size_t n = strlen(out);
+    while (n && out[n - 1] == '\n') out[--n] = 0;
+    const char *start = strrchr(out, '\n');
+    json_error_t problem;
+    json_t *object = json_loads(start ? start + 1 : out, 0, &problem);
+    if (!object) fail_msg("last line is not JSON (%s):\n%s\n%s", problem.text, out, err);
+    assert_true(json_is_object(object));
+    return object;
+}
+
+static bool exists(const char *name)
+{
+    char path[256];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return stat(path, &status) == 0;
+}
+
+static void put(const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void expect(const char *line, int code, const char *said)
+{
+    int got = run(line);
+    if (got != code || !strstr(code ? err : out, said))
+        fail_msg("saccade %s: exit %d, expected %d with '%s'\n%s%s", line, got, code, said, out, err);
+}
+
+static void no_leftovers(void)
+{
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    for (struct dirent *entry; (entry = readdir(dir));)
+        if (strstr(entry->d_name, ".part") || strstr(entry->d_name, ".tmp"))
+            fail_msg("left behind: %s", entry->d_name);
+    closedir(dir);
+}
+
+static void every_command_has_help(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "help",        "--help",          "bake --help",    "help bake",
+        "tree --help", "tree info -h",    "tree export -h", "tree render --help",
+        "bench -h",    "tree compare -h", "bench bake -h",  "demo --help"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) expect(lines[i], 0, "Usage:");
+    expect("version", 0, "saccade ");
+    assert_int_equal(run(""), 2);
+}
+
+static void slips_are_answered_with_what_was_meant(void **state)
+{
+    (void)state;
+    expect("bkae knot", 2, "did you mean bake?");
+    expect("bake knot --metod medial", 2, "did you mean --method?");
+    expect("bake knot --method medal", 2, "did you mean medial?");
+    expect("bake knot --reducers mrege", 2, "did you mean merge");
+    expect("tree inof x", 2, "did you mean info?");
+    expect("bench bkae", 2, "did you mean bake?");
+    expect("bake knto", 1, "did you mean the built-in 'knot'?");
+    expect("bake", 2, "which mesh?");
+    expect("bake knot gear", 2, "one argument too many");
+    expect("bake knot --depth", 2, "--depth needs a value");
+}
+
+static void numbers_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    expect("bake knot --branch 1", 2, "from 2 to 16, not '1'");
+    expect("bake knot --branch 17", 2, "from 2 to 16, not '17'");
+    expect("bake knot --branch=8x", 2, "not '8x'");
+    expect("bake knot --depth 0", 2, "from 1 to 12");
+    expect("bake knot --depth -1", 2, "not '-1'");
+    expect("bake knot --threads 0", 2, "from 1 to 256");
+    expect("tree render x -o x.png --size 10x10", 2, "--size");
+}
+
+static void bake_prints_the_agreed_keys(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"worst_gap", "mean_gap", "coverage", "path_coverage",
+                                       "outside_volume"};
+    assert_int_equal(run("bake torus --triangles 600 --depth 2 --quick --json -o torus.sactree"), 0);
+    json_t *object = last_line(), *levels = json_object_get(object, "levels");
+    assert_true(json_is_real(json_object_get(object, "seconds")));
+    assert_int_equal(json_array_size(levels), 3);
+    assert_null(strchr(out, '\n')); /* nothing but the object */
+    for (size_t i = 0; i < 3; i++) {
+        json_t *level = json_array_get(levels, i);
+        assert_int_equal(json_integer_value(json_object_get(level, "level")), i);
+        assert_true(json_integer_value(json_object_get(level, "spheres")) >= 1);
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            assert_true(json_is_number(json_object_get(level, keys[k])));
+        assert_true(json_number_value(json_object_get(level, "coverage")) == 1);
+        assert_true(json_number_value(json_object_get(level, "path_coverage")) == 1);
+        assert_true(json_number_value(json_object_get(level, "worst_gap")) >=
+                    json_number_value(json_object_get(level, "mean_gap")));
+    }
+    json_int_t nodes = json_integer_value(json_object_get(object, "nodes"));
+    json_decref(object);
+    assert_int_equal(run("tree info torus.sactree --json"), 0);
+    object = last_line();
+    json_t *tree = json_array_get(json_object_get(object, "trees"), 0);
+    assert_int_equal(json_integer_value(json_object_get(tree, "nodes")), nodes);
+    assert_string_equal(json_string_value(json_object_get(tree, "method")), "medial");
+    json_decref(object);
+    assert_int_equal(run("bake torus --triangles 600 --depth 1 --quick"), 0);
+    assert_non_null(strstr(out, "not saved"));
+}
+
+static void every_method_bakes(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"medial", "hubbard", "octree", "grid", "wrapped"};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "bake l --triangles 400 --depth 2 --quick --json --method %s",
+                 methods[i]);
+        if (run(line) != 0) fail_msg("%s: %s", methods[i], err);
+        json_t *object = last_line();
+        assert_string_equal(json_string_value(json_object_get(object, "method")), methods[i]);
+        json_decref(object);
+    }
+}
+
+static void threads_do_not_change_a_byte(void **state)
+{
+    (void)state;
+    static char first[MOST_OUTPUT], second[MOST_OUTPUT];
+    memset(first, 0, sizeof first);
+    memset(second, 0, sizeof second);
+    assert_int_equal(run("bake star --triangles 800 --depth 2 --quick --threads 1 -o one.sactree"), 0);
+    assert_int_equal(run("bake star --triangles 800 --depth 2 --quick --threads 3 -o three.sactree"), 0);
+    slurp("one.sactree", first);
+    slurp("three.sactree", second);
+    assert_memory_equal(first, second, sizeof first);
+}
+
+static void spheres_become_trees(void **state)
+{
+    (void)state;
+    put("two.spheres", "# two\n0 0 0 1\n3 0 0 0.5\n");
+    put("bad.spheres", "0 0 0 1\n1 2 three 4\n");
+    assert_int_equal(run("bake t24 --quick --json -o t24.sactree"), 0);
+    json_t *object = last_line(), *levels = json_object_get(object, "levels"), *level;
+    size_t i;
+    json_array_foreach(levels, i, level)
+    {
+        assert_true(json_number_value(json_object_get(level, "coverage")) == 1);
+        assert_true(json_number_value(json_object_get(level, "path_coverage")) == 1);
+    }
+    level = json_array_get(levels, json_array_size(levels) - 1);
+    assert_true(json_number_value(json_object_get(level, "worst_gap")) < 0.01);
+    json_decref(object);
+    assert_int_equal(run("bake two.spheres --quick"), 0);
+    expect("bake bad.spheres", 1, "bad.spheres:2: not four numbers");
+}
+
+static void files_go_both_ways_through_sph(void **state)
+{
+    (void)state;
+    assert_int_equal(run("bake box --triangles 200 --depth 2 --quick -o box.sactree"), 0);
+    assert_int_equal(run("tree export box.sactree box.sph --json"), 0);
+    json_t *object = last_line();
+    json_int_t nodes = json_integer_value(json_object_get(object, "nodes"));
+    json_decref(object);
+    assert_int_equal(run("tree export box.sph again.sactree --json"), 0);
+    object = last_line();
+    assert_int_equal(json_integer_value(json_object_get(object, "nodes")), nodes);
+    json_decref(object);
+    assert_int_equal(run("tree info box.sph again.sactree"), 0);
+}
+
+static void bad_files_are_told_and_leave_nothing(void **state)
+{
+    (void)state;
+    put("words.sactree", "this is not a tree\n");
+    put("words.sph", "this is not a tree either\n");
+    put("empty.obj", "");
+    put("words.obj", "hello\n");
+    expect("bake missing.obj", 1, "missing.obj");
+    expect("bake empty.obj", 1, "empty.obj");
+    expect("bake words.obj", 1, "words.obj");
+    expect("bake .", 1, "folder");
+    expect("tree info missing.sactree", 1, "missing.sactree");
+    expect("tree info words.sactree", 1, "words.sactree");
+    expect("tree info words.sph", 1, "words.sph:1");
+    expect("tree render words.sactree -o words.png", 1, "words.sactree");
+    assert_false(exists("words.png"));
+    expect("bake box --quick -o no/such/folder/box.sactree", 1, "no/such/folder");
+    assert_int_equal(run("bake box --triangles 200 --depth 1 --quick -o box1.sactree"), 0);
+    expect("tree render box1.sactree --level 7 -o seven.png", 1, "no level 7");
+    assert_false(exists("seven.png"));
+    /* A folder stands where the file should go. */
+    char path[256];
+    snprintf(path, sizeof path, "%s/taken", folder);
+    mkdir(path, 0777);
+    expect("bake box --triangles 200 --depth 1 --quick -o taken", 1, "taken");
+    expect("tree render box1.sactree --size 200 -o taken", 1, "taken");
+    expect("tree export box1.sactree no/where/x.sph", 1, "no/where/x.sph");
+    assert_int_equal(run("bake missing.obj --json"), 1);
+    json_t *object = last_line(), *error = json_object_get(object, "error");
+    assert_non_null(json_string_value(json_object_get(error, "code")));
+    json_decref(object);
+    no_leftovers();
+}
+
+/* Width and height as told, and something to see: many colours, neither all light nor all dark. */
+static void look_at(const char *name, int width, int height)
+{
+    char path[256];
+    int w, h, n;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    stbi_uc *pixels = stbi_load(path, &w, &h, &n, 3);
+    assert_non_null(pixels);
+    assert_int_equal(w, width);
+    if (height) assert_int_equal(h, height);
+    static unsigned char seen[1 << 15];
+    int colours = 0, dark = 0;
+    memset(seen, 0, sizeof seen);
+    for (int i = 0; i < w * h; i++) {
+        const stbi_uc *p = pixels + 3 * i;
+        int key = p[0] >> 3 << 10 | p[1] >> 3 << 5 | p[2] >> 3;
+        colours += !seen[key];
+        seen[key] = 1;
+        dark += p[0] + p[1] + p[2] < 450;
+    }
+    stbi_image_free(pixels);
+    if (colours < 60 || dark < w * h / 100 || dark > w * h * 9 / 10)
+        fail_msg("%s looks blank: %d colours, %d dark pixels of %d", name, colours, dark, w * h);
+}
+
+static void pictures_show_something(void **state)
+{
+    (void)state;
+    assert_int_equal(run("bake torus --triangles 600 --depth 2 --quick -o torus.sactree"), 0);
+    assert_int_equal(run("tree render torus.sactree --mesh torus -o torus.png --size 480x180"), 0);
+    look_at("torus.png", 480, 180);
+    assert_int_equal(run("tree render torus.sactree --mesh torus --overlay --level 2 -o level.png --size 320 "
+                         "--azimuth 80"),
+                     0);
+    look_at("level.png", 320, 0);
+}
+
+static void a_picture_does_not_depend_on_threads(void **state)
+{
+    (void)state;
+    static char first[MOST_OUTPUT], second[MOST_OUTPUT];
+    memset(first, 0, sizeof first);
+    memset(second, 0, sizeof second);
+    assert_int_equal(run("bake torus --triangles 600 --depth 2 --quick -o torus.sactree"), 0);
+    assert_int_equal(run("tree render torus.sactree -o one.png --size 200x90 --threads 1"), 0);
+    assert_int_equal(run("tree render torus.sactree -o four.png --size 200x90 --threads 4"), 0);
+    slurp("one.png", first);
+    slurp("four.png", second);
+    assert_memory_equal(first, second, sizeof first);
+}
+
+static void compare_writes_a_page_that_needs_nothing_else(void **state)
+{
+    (void)state;
+    static char page[MOST_OUTPUT];
+    assert_int_equal(
+        run("tree compare box -o cmp --triangles 200 --depth 1 --methods octree,grid --width 320 --json"), 0);
+    json_t *object = last_line();
+    assert_int_equal(json_array_size(json_object_get(object, "trees")), 2);
+    json_decref(object);
+    slurp("cmp/index.html", page);
+    assert_non_null(strstr(page, "<svg"));
+    assert_non_null(strstr(page, "data:image/png;base64,"));
+    assert_null(strstr(page, "http"));
+    look_at("cmp/octree.png", 320, 0);
+}
+
+static void bench_bake_ends_in_json(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run("bench bake box --no-builtins --triangles 200 --depth 2 --methods octree,grid --quick"), 0);
+    assert_non_null(strstr(out, "octree"));
+    json_t *object = last_line();
+    assert_int_equal(json_array_size(json_object_get(object, "cases")), 2);
+    json_decref(object);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static void remove_tree(const char *path)
+{
+    DIR *dir = opendir(path);
+    if (!dir) return;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        char inner[1024];
+        struct stat status;
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
+        snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
+        if (lstat(inner, &status) == 0 && S_ISDIR(status.st_mode))
+            remove_tree(inner);
+        else
+            unlink(inner);
+    }
+    closedir(dir);
+    rmdir(path);
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    remove_tree(folder);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_command_has_help),
+        cmocka_unit_test(slips_are_answered_with_what_was_meant),
+        cmocka_unit_test(numbers_out_of_range_are_refused),
+        cmocka_unit_test(bake_prints_the_agreed_keys),
+        cmocka_unit_test(every_method_bakes),
+        cmocka_unit_test(threads_do_not_change_a_byte),
+        cmocka_unit_test(spheres_become_trees),
+        cmocka_unit_test(files_go_both_ways_through_sph),
+        cmocka_unit_test(bad_files_are_told_and_leave_nothing),
+        cmocka_unit_test(pictures_show_something),
+        cmocka_unit_test(a_picture_does_not_depend_on_threads),
+        cmocka_unit_test(compare_writes_a_page_that_needs_nothing_else),
+        cmocka_unit_test(bench_bake_ends_in_json),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
