@@ -1,7 +1,8 @@
 # Rooms include each other only as the floor plan allows; and the check itself notices when they do not.
 add_test(NAME includes COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_includes ${PROJECT_SOURCE_DIR})
 add_test(NAME includes_selftest COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_includes_selftest)
-set_tests_properties(includes includes_selftest PROPERTIES LABELS tree)
+add_test(NAME readme COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_readme)
+set_tests_properties(includes includes_selftest readme PROPERTIES LABELS tree)
 
 # The rest looks at what is shipped, which no sanitizer build is.
 if(SACCADE_INSTALL AND NOT SACCADE_SANITIZE)
