@@ -31,8 +31,3 @@ sac_result sac_build_def_check(const sac_build_def *def, sac_error *error)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "choose 1 to 64", "%u threads", def->threads);
     return SAC_OK;
 }
-
-uint32_t sac_build_threads(const sac_build_def *def)
-{
-    return def->threads < 1 ? 1 : def->threads > 256 ? 256 : def->threads;
-}

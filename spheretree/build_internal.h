@@ -168,7 +168,5 @@ void sac_ball_round(const double ball[4], const double (*balls)[4], uint32_t cou
 
 /* Cookie, branching factor and depth are in range. */
 sac_result sac_build_def_check(const sac_build_def *def, sac_error *error);
-/* Threads to use: at least one, within reason. */
-uint32_t sac_build_threads(const sac_build_def *def);
 
 #endif

@@ -202,7 +202,7 @@ static sac_result draft_tree(const sac_hierarchy *h, const float (*spheres)[4], 
             draft.nodes.data[i].radius = s[3];
         }
         finish f = {h, (const double(*)[4])sorted, query_slack(balls, count), draft.nodes.data};
-        sac_parallel_for(nodes, sac_build_threads(def), finish_one, &f);
+        sac_parallel_for(nodes, def->threads, finish_one, &f);
         inner_features(h, draft.nodes.data);
 
         sac_tree like = {.branch = def->branch, .method = SAC_METHOD_SPHERES, .name = "spheres"};

@@ -101,7 +101,7 @@ static sac_result draft_tree(const sac_hierarchy *h, const plan *p, const sac_bu
             sac_box_add(&like.box, (float[3]){(float)b[0], (float)b[1], (float)b[2]});
         }
         finish f = {h, (const double(*)[4])sorted, draft.nodes.data};
-        sac_parallel_for(nodes, sac_build_threads(def), finish_one, &f);
+        sac_parallel_for(nodes, def->threads, finish_one, &f);
         if (mass_of_leaves(h, draft.nodes.data, &like.mass)) result = SAC_OK;
     }
     if (result == SAC_OK)

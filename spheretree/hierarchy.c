@@ -52,7 +52,7 @@ sac_result sac_hierarchy_grow(sac_hierarchy *h, uint32_t count, const sac_build_
                               sac_cluster_split *split, const void *context, sac_error *error)
 {
     *h = (sac_hierarchy){.count = count};
-    uint32_t threads = sac_build_threads(def);
+    uint32_t threads = def->threads;
     sac_arena *arenas = sac_alloc(threads, sizeof *arenas);
     if (arenas)
         for (uint32_t i = 0; i < threads; i++) sac_arena_init(&arenas[i]);

@@ -113,7 +113,7 @@ static sac_result prepare(const sac_build *build, sac_arena *arena, void **out_m
         if (passed * most >= (count + 0.5) * area) pieces[count++] = p;
     }
     sampling work = {build, pieces, balls};
-    sac_parallel_for(count, sac_build_threads(build->def), sample_one, &work);
+    sac_parallel_for(count, build->def->threads, sample_one, &work);
     *axis = (medial_axis){balls, count};
     *out_method = axis;
     return SAC_OK;
