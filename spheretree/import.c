@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -227,32 +226,6 @@ static sac_result report_failure(sac_error *error)
     return SAC_ERROR_FORMAT;
 }
 
-/* A PLY cut off in its header is the one kind of damage Assimp never returns from that people meet. */
-static bool ply_header_ends(sac_import_source *source)
-{
-    static const char last[] = "end_header";
-    enum { MOST_HEADER = 1 << 20, KEPT = sizeof last - 2 };
-    struct aiFile *file = source->io.OpenProc(&source->io, source->name, "rb");
-    if (!file) return true; /* Assimp will say why */
-    char text[4096 + KEPT];
-    size_t held = 0;
-    bool found = false;
-    for (size_t total = 0; !found && total < MOST_HEADER;) {
-        size_t got = file->ReadProc(file, text + held, 1, sizeof text - held);
-        if (got == 0) break;
-        if (total == 0 && (got < 3 || strncasecmp(text, "ply", 3) != 0)) found = true; /* no PLY at all */
-        total += got;
-        held += got;
-        for (size_t i = 0; !found && i + sizeof last - 1 <= held; i++)
-            found = memcmp(text + i, last, sizeof last - 1) == 0;
-        size_t kept = held < KEPT ? held : KEPT;
-        memmove(text, text + held - kept, kept);
-        held = kept;
-    }
-    source->io.CloseProc(&source->io, file);
-    return found;
-}
-
 typedef struct reading {
     sac_import_source source;
     const char *extension; /* with its dot, "" when there is none */
@@ -268,11 +241,10 @@ static sac_result read_scene(void *context, sac_mesh **out_mesh, sac_error *erro
         return sac_error_set(error, SAC_ERROR_UNSUPPORTED,
                              "give an OBJ, PLY, STL, OFF or glTF file with its usual extension",
                              "meshes cannot be read from files of the kind '%.20s'", r->extension);
-    if (strcasecmp(r->extension, ".ply") == 0 && !ply_header_ends(&r->source))
-        return sac_error_set(error, SAC_ERROR_FORMAT, SAC_IMPORT_REMEDY,
-                             "the header of the PLY has no end; the file is cut off");
+    sac_result result = sac_import_check_header(&r->source, error);
+    if (result != SAC_OK) return result;
     const struct aiScene *scene = aiImportFileEx(r->source.name, 0, &r->source.io);
-    sac_result result = scene ? sac_import_merge(scene, r->name, out_mesh, error) : report_failure(error);
+    result = scene ? sac_import_merge(scene, r->name, out_mesh, error) : report_failure(error);
     if (scene) aiReleaseImport(scene);
     return result;
 }

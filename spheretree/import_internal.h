@@ -43,6 +43,9 @@ struct aiScene;
 sac_result sac_import_merge(const struct aiScene *scene, const char *name, sac_mesh **out_mesh,
                             sac_error *error);
 
+/* Refuses PLY and GLB headers that would make Assimp loop or allocate without end. */
+sac_result sac_import_check_header(sac_import_source *source, sac_error *error);
+
 /* count - 2 triangles, as positions in `points`, facing as the polygon does; count >= 3. `work` is what may
  * be spent on finding good ears and is drawn down: a hostile file gets plain fans once it is used up. False:
  * out of memory. */
