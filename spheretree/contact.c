@@ -7,8 +7,7 @@
 typedef struct view {
     const sac_tree *a, *b;
     float rows_a[3][3], rows_b[3][3];
-    const sac_transform *pose_a, *pose_b;
-    float fallback[3]; /* when the pair knows no direction: between the objects' roots */
+    sac_transform pose_a, pose_b; /* rotations of length 1 */
 } view;
 
 typedef struct world_node {
@@ -48,10 +47,19 @@ static bool make_unit(float v[3], float least)
     return true;
 }
 
+/* For a pair that knows no direction: between the objects' roots, or up. */
+static void direction_of_objects(const view *v, float out[3])
+{
+    world_node a = node_in_world(v->a, v->rows_a, &v->pose_a, 0);
+    world_node b = node_in_world(v->b, v->rows_b, &v->pose_b, 0);
+    for (int i = 0; i < 3; i++) out[i] = b.centre[i] - a.centre[i];
+    if (!make_unit(out, 1e-6f * (a.radius + b.radius))) out[0] = 0, out[1] = 1, out[2] = 0;
+}
+
 static void contact_of(const view *v, const sac_front_pair *pair, sac_contact *out)
 {
-    world_node a = node_in_world(v->a, v->rows_a, v->pose_a, pair->node_a);
-    world_node b = node_in_world(v->b, v->rows_b, v->pose_b, pair->node_b);
+    world_node a = node_in_world(v->a, v->rows_a, &v->pose_a, pair->node_a);
+    world_node b = node_in_world(v->b, v->rows_b, &v->pose_b, pair->node_b);
     float line[3] = {b.centre[0] - a.centre[0], b.centre[1] - a.centre[1], b.centre[2] - a.centre[2]};
     float distance = sqrtf(line[0] * line[0] + line[1] * line[1] + line[2] * line[2]);
     float sum = a.radius + b.radius, share = sum > 0 ? a.radius / sum : 0.5f;
@@ -68,7 +76,7 @@ static void contact_of(const view *v, const sac_front_pair *pair, sac_contact *o
     if (!make_unit(n, 0.5f)) {
         memcpy(n, line, sizeof n);
         /* Centres that coincide up to rounding have no direction. */
-        if (!make_unit(n, 1e-6f * sum)) memcpy(n, v->fallback, sizeof n);
+        if (!make_unit(n, 1e-6f * sum)) direction_of_objects(v, n);
     }
     memcpy(out->normal, n, sizeof n);
 }
@@ -77,15 +85,12 @@ static void view_init(view *v, const sac_front *front)
 {
     v->a = front->descent.a;
     v->b = front->descent.b;
-    v->pose_a = &front->pose_a;
-    v->pose_b = &front->pose_b;
-    sac_transform_rows(v->pose_a, v->rows_a);
-    sac_transform_rows(v->pose_b, v->rows_b);
-    world_node a = node_in_world(v->a, v->rows_a, v->pose_a, 0),
-               b = node_in_world(v->b, v->rows_b, v->pose_b, 0);
-    for (int i = 0; i < 3; i++) v->fallback[i] = b.centre[i] - a.centre[i];
-    if (!make_unit(v->fallback, 1e-6f * (a.radius + b.radius)))
-        v->fallback[0] = 0, v->fallback[1] = 1, v->fallback[2] = 0;
+    v->pose_a = front->pose_a;
+    v->pose_b = front->pose_b;
+    sac_pose_normalise(&v->pose_a);
+    sac_pose_normalise(&v->pose_b);
+    sac_transform_rows(&v->pose_a, v->rows_a);
+    sac_transform_rows(&v->pose_b, v->rows_b);
 }
 
 size_t sac_front_contacts(const sac_front *front, sac_contact *out, size_t capacity)

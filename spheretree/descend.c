@@ -5,7 +5,8 @@
  * of one level, and everything stays in the first cache. */
 #include "spheretree/descent_internal.h"
 
-#define BUFFER (SAC_OPEN_BATCH * SAC_LANES * SAC_LANES)
+#define BATCH 16u
+#define BUFFER (BATCH * SAC_LANES * SAC_LANES)
 
 typedef struct level_buffer {
     uint32_t a[BUFFER + SAC_SPAN_SLACK], b[BUFFER + SAC_SPAN_SLACK];

@@ -14,7 +14,8 @@
  * is in it, or a pair of ancestors is. All SIMD paths give the same bits.
  *
  * A node test, one credit, is one test of two spheres: a child of a with a child of b, or a child of b with
- * the ball that holds a's children. Empty lanes are not counted.
+ * the ball that holds a's children. Nodes with fewer than eight children cost as much as full ones, because
+ * eight lanes are tested at once: credits measure time.
  *
  * Threads: a tree may be read by any number; a pool and its fronts belong to one thread at a time.
  *

@@ -38,7 +38,7 @@ typedef enum sac_open_kind {
 
 /* Pairs a kernel opens at once, at most; enough that the two passes overlap, few enough to stay in the first
  * cache. */
-#define SAC_OPEN_BATCH 16u
+#define SAC_OPEN_BATCH 32u
 
 typedef struct sac_kernel {
     /* Opens `count` pairs (a[i], b[i]), which are links and not both leaves: children that overlap are added

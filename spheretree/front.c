@@ -22,7 +22,7 @@ static sac_chunk *list_grow(sac_front *front, sac_pair_list *list)
     return &pool->chunks[chunk];
 }
 
-/* The chunks must be there. */
+/* The chunks must be there. `pairs` may be read to the end of its last eight. */
 static void list_add(sac_front *front, sac_pair_list *list, const sac_span *pairs)
 {
     sac_front_pool *pool = front->pool;
@@ -32,8 +32,10 @@ static void list_add(sac_front *front, sac_pair_list *list, const sac_span *pair
         if (!chunk || chunk->count == SAC_FRONT_CHUNK) chunk = list_grow(front, list);
         uint32_t n = pairs->count - i, room = SAC_FRONT_CHUNK - chunk->count;
         if (n > room) n = room;
-        memcpy(chunk->a + chunk->count, pairs->a + i, n * sizeof *chunk->a);
-        memcpy(chunk->b + chunk->count, pairs->b + i, n * sizeof *chunk->b);
+        for (uint32_t k = 0; k < n; k += 8) {
+            memcpy(chunk->a + chunk->count + k, pairs->a + i + k, 8 * sizeof *chunk->a);
+            memcpy(chunk->b + chunk->count + k, pairs->b + i + k, 8 * sizeof *chunk->b);
+        }
         chunk->count += n;
         i += n;
     }
@@ -62,15 +64,6 @@ static void start(sac_front *front)
     front->queue.count = front->level_left = !leaves;
 }
 
-/* For contacts in world space. */
-static void set_poses(sac_front *front, const sac_transform *pose_a, const sac_transform *pose_b)
-{
-    front->pose_a = *pose_a;
-    front->pose_b = *pose_b;
-    sac_pose_normalise(&front->pose_a);
-    sac_pose_normalise(&front->pose_b);
-}
-
 static void give_lists(sac_front *front)
 {
     sac_front_give_list(front, &front->queue);
@@ -92,7 +85,8 @@ sac_result sac_front_acquire(sac_front_pool *pool, const sac_tree *a, const sac_
     pool->first_front = front->next_free;
     pool->front_free--;
     front->in_use = true;
-    set_poses(front, pose_a, pose_b);
+    front->pose_a = *pose_a;
+    front->pose_b = *pose_b;
     start(front);
     *out_front = front;
     return SAC_OK;
@@ -105,7 +99,8 @@ sac_result sac_front_restart(sac_front *front, const sac_transform *pose_a, cons
     sac_result result = sac_descent_init(&d, front->descent.a, pose_a, front->descent.b, pose_b, error);
     if (result != SAC_OK) return result;
     front->descent = d;
-    set_poses(front, pose_a, pose_b);
+    front->pose_a = *pose_a;
+    front->pose_b = *pose_b;
     give_lists(front);
     start(front);
     return SAC_OK;
@@ -193,9 +188,8 @@ typedef struct half_view {
     sac_lanes a, b;
 } half_view;
 
-/* Does slot i exist in this pair, and do its spheres touch? */
-static bool slot_exists(const sac_descent *d, const half_view *v, uint32_t live, uint32_t i, uint32_t *id_a,
-                        uint32_t *id_b)
+/* Is slot i a lane of this pair, and of which nodes? */
+static bool slot_is_lane(const half_view *v, uint32_t live, uint32_t i, uint32_t *id_a, uint32_t *id_b)
 {
     uint32_t block_a = 0, block_b, lane_a = 0, lane_b;
     if (i < CULL_SLOTS) {
@@ -205,14 +199,13 @@ static bool slot_exists(const sac_descent *d, const half_view *v, uint32_t live,
         block_b = at / 128, block_a = at / 64 % 2, lane_b = at / SAC_LANES % SAC_LANES,
         lane_a = at % SAC_LANES;
         if (!(live >> (block_b * SAC_LANES + lane_b) & 1)) return false;
-        if (block_a >= v->a.blocks || !(v->a.lanes >> lane_a & 1)) return false;
     }
-    if (block_b >= v->b.blocks || !(v->b.lanes >> lane_b & 1)) return false;
     *id_a = (v->a.block + block_a) * SAC_LANES + lane_a;
     *id_b = (v->b.block + block_b) * SAC_LANES + lane_b;
-    return sac_tree_has(d->b, *id_b) && (i < CULL_SLOTS || sac_tree_has(d->a, *id_a));
+    return block_a < v->a.blocks && block_b < v->b.blocks;
 }
 
+/* An empty lane touches nothing, and beside a leaf only its own lane counts. */
 static void run_slot(const sac_descent *d, const half_view *v, sac_half_opened *half, uint32_t i,
                      uint32_t id_a, uint32_t id_b)
 {
@@ -221,8 +214,8 @@ static void run_slot(const sac_descent *d, const half_view *v, sac_half_opened *
         uint32_t own = sac_link_node(d->a, v->link_a);
         sac_ball a = sac_ball_of(d->a, own);
         a.r = d->a->links[own / SAC_LANES].bound[own % SAC_LANES];
-        half->live |= (uint32_t)sac_balls_touch(a, b) << i;
-    } else if (sac_balls_touch(sac_ball_of(d->a, id_a), b)) {
+        half->live |= (uint32_t)(sac_balls_touch(a, b) && v->b.lanes >> id_b % SAC_LANES & 1) << i;
+    } else if (v->a.lanes >> id_a % SAC_LANES & 1 && sac_balls_touch(sac_ball_of(d->a, id_a), b)) {
         uint32_t at = i - CULL_SLOTS;
         half->hits[at / 64] |= 1ull << at % 64;
     }
@@ -264,7 +257,7 @@ static uint64_t step_half(sac_front *front, uint64_t credits)
     uint64_t spent = 0;
     uint32_t id_a, id_b, i = half->slot;
     for (; i < SLOTS; i++) {
-        if (!slot_exists(d, &v, half->live, i, &id_a, &id_b)) continue;
+        if (!slot_is_lane(&v, half->live, i, &id_a, &id_b)) continue;
         if (spent == credits) {
             half->slot = i;
             return spent;

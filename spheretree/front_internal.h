@@ -6,10 +6,12 @@
 
 #define SAC_NO_CHUNK UINT32_MAX
 
+/* Copied eight pairs at a time, so each side may be overrun by that; and a kernel looks ahead of its batch.
+ */
 typedef struct sac_chunk {
-    uint32_t a[SAC_FRONT_CHUNK], b[SAC_FRONT_CHUNK];
+    uint32_t a[SAC_FRONT_CHUNK + SAC_SPAN_SLACK / 2], b[SAC_FRONT_CHUNK + SAC_SPAN_SLACK / 2];
     uint32_t count, next;
-    uint32_t slack[SAC_SPAN_SLACK - 2]; /* a kernel looks ahead of its batch */
+    uint32_t slack[SAC_SPAN_SLACK - 2];
 } sac_chunk;
 
 /* Pairs in order, in chunks linked from head to tail. */

@@ -22,20 +22,21 @@
 
 /* Children of one b, moved into a's frame. */
 typedef struct unit {
-    _Alignas(SAC_CACHE_LINE) float x[SAC_LANES];
+    _Alignas(32) float x[SAC_LANES];
     float y[SAC_LANES], z[SAC_LANES], r[SAC_LANES];
+    uint32_t link[SAC_LANES];
 } unit;
 
 /* What the first pass leaves for the second. A block is named by 64 times its number, which is its offset
- * among the links and half its offset among the spheres; a child of b by 4 times its place in `units`. */
+ * among the links and half its offset among the spheres; a child of b by the offset of its x in `units`. */
 typedef struct job_list {
     unit *units;
-    uint32_t *block_a, *child_b, *link_b, *lanes_a;
+    uint32_t *block_a, *child_b, *lanes_a;
     size_t count;
 } job_list;
 
-_Static_assert(sizeof(sac_sphere_block) == 128 && sizeof(sac_link_block) == 64 && sizeof(unit) == 128 &&
-                   offsetof(sac_link_block, bound) == 32 && offsetof(unit, r) == 96,
+_Static_assert(sizeof(sac_sphere_block) == 128 && sizeof(sac_link_block) == 64 && sizeof(unit) == 160 &&
+                   offsetof(sac_link_block, bound) == 32 && offsetof(unit, link) == 128,
                "the offsets below count on it");
 
 INLINE const float *at(const void *base, size_t offset)
@@ -54,11 +55,11 @@ INLINE void run_jobs(const sac_descent *d, const job_list *jobs, sac_span *queue
 {
     const sac_sphere_block *spheres = d->a->spheres;
     const sac_link_block *links = d->a->links;
-    uint32_t *qa = queue->a + queue->count, *qb = queue->b + queue->count;
-    uint32_t *da = done->a + done->count, *db = done->b + done->count;
-    size_t qn = 0, dn = 0;
+    uint32_t *qa = queue->a, *qb = queue->b, *da = done->a, *db = done->b;
+    size_t qn = queue->count, dn = done->count;
     const unit *units = jobs->units;
-    for (size_t j = 0; j < jobs->count; j++) {
+    const size_t count = jobs->count;
+    for (size_t j = 0; j < count; j++) {
         size_t block = jobs->block_a[j], child = jobs->child_b[j];
         const float *a = at(spheres, 2 * block), *b = at(units, child);
         sac_f8 x = sac_f8_sub(sac_f8_load(a), sac_f8_set(b[0]));
@@ -67,7 +68,8 @@ INLINE void run_jobs(const sac_descent *d, const job_list *jobs, sac_span *queue
         sac_f8 r = sac_f8_add(sac_f8_load(a + 24), sac_f8_set(b[24]));
         uint32_t mask = sac_f8_le(square_of_distance(x, y, z), sac_f8_mul(r, r));
         if (some_lanes) mask &= jobs->lanes_a[j];
-        sac_n8 link_a = sac_n8_load((const uint32_t *)at(links, block)), link_b = sac_n8_set(jobs->link_b[j]);
+        sac_n8 link_a = sac_n8_load((const uint32_t *)at(links, block)),
+               link_b = sac_n8_set(*((const uint32_t *)b + 32));
         if (kind == SAC_OPEN_TO_QUEUE) {
             sac_n8_pack(qa + qn, link_a, mask);
             sac_n8_store(qb + qn, link_b);
@@ -86,22 +88,23 @@ INLINE void run_jobs(const sac_descent *d, const job_list *jobs, sac_span *queue
             dn += sac_bits(mask & leaves);
         }
     }
-    queue->count += (uint32_t)qn;
-    done->count += (uint32_t)dn;
+    queue->count = (uint32_t)qn;
+    done->count = (uint32_t)dn;
 }
 
 INLINE void prefetch_pair(const sac_descent *d, uint32_t a, uint32_t b)
 {
     /* What is past the end of a queue names any block or none; integers keep the arithmetic defined,
      * and a prefetch of nowhere does nothing. */
-    uintptr_t sa = (uintptr_t)d->a->spheres + (uintptr_t)a * sizeof(sac_sphere_block);
-    uintptr_t sb = (uintptr_t)d->b->spheres + (uintptr_t)b * sizeof(sac_sphere_block);
-    sac_prefetch(sa);
-    sac_prefetch(sa + SAC_CACHE_LINE);
-    sac_prefetch(sb);
-    sac_prefetch(sb + SAC_CACHE_LINE);
-    sac_prefetch((uintptr_t)d->a->links + (uintptr_t)a * sizeof(sac_link_block));
-    sac_prefetch((uintptr_t)d->b->links + (uintptr_t)b * sizeof(sac_link_block));
+    uintptr_t at_a = (uintptr_t)a * sizeof(sac_link_block), at_b = (uintptr_t)b * sizeof(sac_link_block);
+    uintptr_t spheres_a = (uintptr_t)d->a->spheres + 2 * at_a,
+              spheres_b = (uintptr_t)d->b->spheres + 2 * at_b;
+    sac_prefetch(spheres_a);
+    sac_prefetch(spheres_a + SAC_CACHE_LINE);
+    sac_prefetch((uintptr_t)d->a->links + at_a);
+    sac_prefetch(spheres_b);
+    sac_prefetch(spheres_b + SAC_CACHE_LINE);
+    sac_prefetch((uintptr_t)d->b->links + at_b);
 }
 
 /* The first pass, and then the second. `simple`, a constant where this is called: no pair has a leaf, nodes
@@ -111,8 +114,8 @@ INLINE uint32_t open_batch(const sac_descent *d, const uint32_t *pa, const uint3
 {
     enum { UNITS = SAC_OPEN_BATCH * 2, JOBS = SAC_OPEN_BATCH * 2 * 16 + SAC_LANES };
     unit units[UNITS];
-    uint32_t block_a_of[JOBS], child_b_of[JOBS], link_b_of[JOBS], lanes_a_of[JOBS];
-    job_list jobs = {units, block_a_of, child_b_of, link_b_of, lanes_a_of, 0};
+    uint32_t block_a_of[JOBS], child_b_of[JOBS], lanes_a_of[JOBS];
+    job_list jobs = {units, block_a_of, child_b_of, lanes_a_of, 0};
     const sac_sphere_block *spheres_a = d->a->spheres, *spheres_b = d->b->spheres;
     const sac_link_block *links_a = d->a->links, *links_b = d->b->links;
     const uint32_t *parents = d->a->parents;
@@ -133,7 +136,7 @@ INLINE uint32_t open_batch(const sac_descent *d, const uint32_t *pa, const uint3
     static const _Alignas(32) uint32_t first_children[SAC_LANES] = {0, 4, 8, 12, 16, 20, 24, 28};
     sac_n8 children = sac_n8_load(first_children);
     const sac_n8 next_unit = sac_n8_set(sizeof(unit));
-    uint32_t tests = 0, kinds = 0;
+    uint32_t kinds = 0;
     unit *u = units;
     for (uint32_t n = 0; n < count; n++) {
         uint32_t a = pa[n], b = pb[n];
@@ -175,23 +178,22 @@ INLINE uint32_t open_batch(const sac_descent *d, const uint32_t *pa, const uint3
                sac_f8_add(sac_f8_mul(z, m##i##2), m##i##3))
             sac_f8 bx = ROW(0), by = ROW(1), bz = ROW(2), br = sac_f8_mul(sac_f8_load(s + 24), scale);
 #undef ROW
+            sac_n8 link_b = sac_n8_load((const uint32_t *)at(links_b, block_b));
             sac_f8_store(u->x, bx);
             sac_f8_store(u->y, by);
             sac_f8_store(u->z, bz);
             sac_f8_store(u->r, br);
+            sac_n8_store(u->link, link_b);
             sac_f8 r = sac_f8_add(br, ar);
             sac_f8 d2 = square_of_distance(sac_f8_sub(bx, ax), sac_f8_sub(by, ay), sac_f8_sub(bz, az));
-            uint32_t live = sac_f8_le(d2, sac_f8_mul(r, r)), there_b = sac_f8_le(br, br);
-            sac_n8 link_b = sac_n8_load((const uint32_t *)at(links_b, block_b));
-            if (!simple) live &= lanes_b, there_b &= lanes_b;
+            uint32_t live = sac_f8_le(d2, sac_f8_mul(r, r));
+            if (!simple) live &= lanes_b;
             uint32_t live_count = sac_bits(live);
-            tests += sac_bits(there_b);
             for (uint32_t ia = 0; ia < blocks_a; ia++) {
                 size_t block_a = (size_t)(a + ia) * sizeof(sac_link_block);
-                sac_f8 ra = sac_f8_load(at(spheres_a, 2 * block_a) + 24);
-                uint32_t there_a = sac_f8_le(ra, ra);
                 if (!simple) {
-                    there_a &= lanes_a;
+                    sac_f8 ra = sac_f8_load(at(spheres_a, 2 * block_a) + 24);
+                    uint32_t there_a = sac_f8_le(ra, ra) & lanes_a, there_b = sac_f8_le(br, br) & lanes_b;
                     uint32_t leaf_a =
                         sac_n8_top(sac_n8_load((const uint32_t *)at(links_a, block_a))) & lanes_a;
                     uint32_t leaf_b = sac_n8_top(link_b) & lanes_b;
@@ -199,10 +201,8 @@ INLINE uint32_t open_batch(const sac_descent *d, const uint32_t *pa, const uint3
                     kinds |= ((leaf_a ^ there_a) | (leaf_b ^ there_b)) != 0 ? SAC_OPEN_TO_QUEUE : 0u;
                     sac_n8_store(jobs.lanes_a + jobs.count, sac_n8_set(lanes_a));
                 }
-                tests += live_count * sac_bits(there_a);
                 sac_n8_store(jobs.block_a + jobs.count, sac_n8_set((uint32_t)block_a));
                 sac_n8_pack(jobs.child_b + jobs.count, children, live);
-                sac_n8_pack(jobs.link_b + jobs.count, link_b, live);
                 jobs.count += live_count;
             }
             children = sac_n8_add(children, next_unit);
@@ -216,7 +216,7 @@ INLINE uint32_t open_batch(const sac_descent *d, const uint32_t *pa, const uint3
         run_jobs(d, &jobs, queue, done, SAC_OPEN_TO_DONE, !simple);
     else
         run_jobs(d, &jobs, queue, done, SAC_OPEN_MIXED, !simple);
-    return tests;
+    return SAC_LANES * (uint32_t)((size_t)(u - units) + jobs.count);
 }
 
 static uint32_t open_pairs(const sac_descent *d, const uint32_t *a, const uint32_t *b, uint32_t count,

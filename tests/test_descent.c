@@ -429,7 +429,7 @@ static void contacts_divide_the_line_of_centres(void **state)
         sac_front_pool *pool = pool_of(1, 65536);
         sac_front *front;
         sac_front_acquire(pool, s.a, &s.pose_a, s.b, &s.pose_b, &front, NULL);
-        sac_front_step(front, sac_rng_below(&rng, 2000));
+        sac_front_step(front, sac_rng_below(&rng, 8000));
         enum { MOST = 300 };
         sac_front_pair pairs[MOST];
         sac_contact contacts[MOST];
