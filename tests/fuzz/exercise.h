@@ -54,4 +54,18 @@ static inline void exercise_mesh(const sac_mesh *mesh)
         for (int i = 0; i < 3; i++) HOLDS(mesh->triangles[t][i] < mesh->vertex_count);
 }
 
+/* A repaired mesh builds, or there is an error; the tree is sound. For a dozen triangles and a few spheres:
+ * building is careful work, and thirty times slower here than in earnest. */
+static inline void exercise_build(const sac_mesh *mesh, const sac_build_def *def)
+{
+    sac_tree *tree;
+    sac_error error;
+    sac_result result = sac_tree_build(mesh, def, &tree, &error);
+    HOLDS(result == SAC_OK || (!tree && error.code == result && error.message[0]));
+    if (result != SAC_OK) return;
+    exercise_tree(tree);
+    exercise_saving(tree);
+    sac_tree_destroy(&tree);
+}
+
 #endif

@@ -25,7 +25,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sac_result result = sac_mesh_import_memory(data, size, kind_of(data, size), &mesh, &error);
     if (result == SAC_OK) {
         exercise_mesh(mesh);
-        sac_mesh_repair(mesh, NULL, NULL);
+        sac_build_def def = sac_default_build_def();
+        def.method = SAC_METHOD_OCTREE, def.depth = 1, def.branch = 4;
+        if (sac_mesh_repair(mesh, NULL, NULL) == SAC_OK && mesh->triangle_count <= 12)
+            exercise_build(mesh, &def);
     } else {
         HOLDS(!mesh && error.code == result && error.message[0] && error.remedy[0]);
     }
