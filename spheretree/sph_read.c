@@ -8,6 +8,7 @@
 #include "spheretree/atomic_file_internal.h"
 #include "spheretree/build_internal.h"
 #include "spheretree/sph_internal.h"
+#include "spheretree/tree_internal.h"
 
 enum { LONGEST_LINE = 64 * 1024 };
 
@@ -187,7 +188,6 @@ static sac_result read_nodes(reader *r, uint32_t levels, uint32_t branch, sac_dr
             sac_draft_node node = {.centre = {n[0], n[1], n[2]},
                                    .radius = n[3],
                                    .gap = 2 * n[3],
-                                   .point = {n[0], n[1], n[2]},
                                    .cone = 3.14159265f,
                                    .parent = parent};
             place = (uint32_t)draft->nodes.count;
@@ -199,6 +199,24 @@ static sac_result read_nodes(reader *r, uint32_t levels, uint32_t branch, sac_dr
     }
     sac_array_fini(&places);
     return result;
+}
+
+/* A leaf's centre belongs to the object as far as the file tells; an inner node's may lie in a hole of it, so
+ * the node gets the nearest of its children's points. */
+static void place_points(sac_draft *draft)
+{
+    sac_draft_node *nodes = draft->nodes.data;
+    size_t n = draft->nodes.count;
+    for (size_t i = 0; i < n; i++) nodes[i].point[0] = INFINITY;
+    /* Children come after their parents, so backwards every node is complete when it is looked at. */
+    for (size_t i = n; i-- > 0;) {
+        sac_draft_node *node = &nodes[i], *parent = i ? &nodes[node->parent] : NULL;
+        if (node->point[0] == INFINITY) memcpy(node->point, node->centre, sizeof node->point);
+        if (parent &&
+            (parent->point[0] == INFINITY || sac_sphere_reach(parent->centre, node->point, 0) <=
+                                                 sac_sphere_reach(parent->centre, parent->point, 0)))
+            memcpy(parent->point, node->point, sizeof node->point);
+    }
 }
 
 /* Box and mass of the leaves, the only part of the object the file tells about. */
@@ -247,6 +265,7 @@ static sac_result read_tree(reader *r, const char *name_path, sac_tree **out_tre
     if (result == SAC_OK) {
         sac_tree like = {.branch = branch, .method = SAC_METHOD_FOREIGN};
         name_from_path(name_path, like.name);
+        place_points(&draft);
         result =
             describe(&draft, &like) ? sac_draft_assemble(&draft, &like, out_tree, r->error) : no_memory(r);
     }

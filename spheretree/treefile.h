@@ -45,7 +45,8 @@ sac_result sac_tree_export_sph(const sac_tree *tree, const char *path, sac_error
 /* Read one. Further columns and what follows the last node are skipped, as other tools leave notes there.
  * Children may reach out of their parents. The file says nothing about the surface, so gap is twice the
  * radius (no point of a sphere that touches the object is farther), cones are open, the representative point
- * is the centre, the box and the mass are those of the leaf spheres, and the name is the file's. A node below
+ * is the centre of the nearest leaf below, the box and the mass are those of the leaf spheres, and the name
+ * is the file's. A node below
  * an unused one is an error. 2 to 16 children, 1 to 13 levels, else ERROR_LIMIT; errors name the line. */
 sac_result sac_tree_import_sph(const char *path, sac_tree **out_tree, sac_error *error);
 /* The same over text, which need not be terminated. */

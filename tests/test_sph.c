@@ -166,6 +166,20 @@ static void mass_is_that_of_the_leaves_as_balls(void **state)
     sac_tree_destroy(&tree);
 }
 
+/* Two leaves around a hole: the root's own centre is no part of the object. */
+static void points_are_centres_of_leaves(void **state)
+{
+    (void)state;
+    sac_tree *tree = import("3 2\n0 0 0 4\n-2 0 0 2\n3 0 0 2\n-2 1 0 1\n-2 -2 0 1\n3 0 0 1\n0 0 0 -1\n");
+    sac_tree_node_info root, left, right;
+    assert_true(sac_tree_node(tree, 0, &root) && sac_tree_node(tree, 8, &left) &&
+                sac_tree_node(tree, 9, &right));
+    assert_true(root.point[0] == -2 && root.point[1] == 1);
+    assert_true(left.point[0] == -2 && left.point[1] == 1);
+    assert_true(right.point[0] == 3 && right.point[1] == 0);
+    sac_tree_destroy(&tree);
+}
+
 static void others_files_come_in(void **state)
 {
     (void)state;
@@ -350,6 +364,7 @@ int main(void)
         cmocka_unit_test(exported_and_imported_is_the_same_tree),
         cmocka_unit_test(what_the_array_says_is_where_the_nodes_are),
         cmocka_unit_test(mass_is_that_of_the_leaves_as_balls),
+        cmocka_unit_test(points_are_centres_of_leaves),
         cmocka_unit_test(others_files_come_in),
         cmocka_unit_test(rubbish_is_refused_with_its_line),
         cmocka_unit_test(a_line_without_end_is_refused),

@@ -25,6 +25,7 @@ static void check(sac_result result, sac_tree *tree, const sac_error *error)
         return;
     }
     exercise_tree(tree);
+    if (tree->leaf_count <= 256) exercise_descent(tree);
     exercise_saving(tree);
     sac_tree_destroy(&tree);
 }

@@ -55,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     exercise_tree(tree);
+    if (tree->leaf_count <= 256) exercise_descent(tree);
     exercise_saving(tree);
     sac_tree_destroy(&tree);
     return 0;

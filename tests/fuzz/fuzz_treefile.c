@@ -15,6 +15,7 @@ static void load(const uint8_t *bytes, size_t size)
         return;
     }
     exercise_tree(tree);
+    if (tree->leaf_count <= 256) exercise_descent(tree);
     void *again;
     size_t again_size;
     HOLDS(sac_tree_save_memory(tree, &again, &again_size, NULL) == SAC_OK);
