@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* Pieces a node gets on average. More pieces: smoother borders between spheres, longer build. */
-#define PIECES_PER_NODE 128.0
+#define PIECES_PER_NODE 64.0
 #define LEAST_PIECES 4000.0
 #define MOST_PIECES 4.0e6
 #define MOST_LEAVES 2.0e6

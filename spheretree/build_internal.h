@@ -36,6 +36,8 @@ typedef struct sac_surface_hit {
     double distance; /* >= 0 */
     uint32_t triangle;
     bool inside; /* of a closed mesh; false for an open one */
+    bool sure;   /* false: the mesh folds over itself somewhere, so ask sac_surface_encloses before relying on
+                    `inside` */
 } sac_surface_hit;
 
 sac_result sac_surface_create(const sac_mesh *mesh, bool closed, sac_surface **out_surface, sac_error *error);
@@ -81,9 +83,11 @@ void sac_cells_fini(sac_cells *cells);
 sac_result sac_cover_init(sac_cover *cover, const sac_mesh *mesh, double piece_size, const sac_cells *cells,
                           sac_error *error);
 void sac_cover_fini(sac_cover *cover);
-/* Cut the surface pieces further. *out_from, to be freed by the caller (one uint32_t for each new piece),
- * tells which old piece each new one is part of. False, with the cover as it was, when out of memory. */
-bool sac_cover_refine(sac_cover *cover, double piece_size, const sac_cells *cells, uint32_t **out_from);
+/* Cut the surface pieces further, or `only` those marked (NULL: all). *out_from, to be freed by the caller
+ * (one uint32_t for each new piece), tells which old piece each new one is part of. False, with the cover as
+ * it was, when out of memory. */
+bool sac_cover_refine(sac_cover *cover, double piece_size, const bool *only, const sac_cells *cells,
+                      uint32_t **out_from);
 
 /* Everything a method may look at; read-only while nodes are split. */
 typedef struct sac_build {
@@ -121,6 +125,8 @@ typedef struct sac_split {
  * neighbours. */
 typedef struct sac_growth {
     const sac_build *build;
+    sac_cover *cover; /* build->cover */
+    const sac_cells *cells;
     sac_draft *draft;
     sac_array(uint32_t) first_child; /* by draft node; child_count 0: none yet */
     sac_array(uint32_t) child_count;
@@ -145,6 +151,8 @@ typedef struct sac_splitter {
 
 /* Sort the pieces again after node_of changed; false when out of memory. */
 bool sac_growth_sort(sac_growth *growth);
+/* Cut the pieces along the borders between the level's nodes to half their size; false when out of memory. */
+bool sac_growth_sharpen(sac_growth *growth, double piece_size);
 /* Grow all levels of the draft; `cover` is build->cover, which is cut finer before each level. */
 sac_result sac_grow(const sac_build *build, sac_cover *cover, const sac_cells *cells,
                     const sac_splitter *splitter, sac_draft *draft, sac_error *error);

@@ -84,14 +84,19 @@ static double edge2(const cutter *c, uint32_t a, uint32_t b)
     return x * x + y * y + z * z;
 }
 
-/* Halve the longest edge until none is too long. Both neighbours cut an edge at the same place, so the pieces
- * fit together without T-junctions. */
+static bool keep(cutter *c, uint32_t a, uint32_t b, uint32_t d, uint32_t triangle)
+{
+    return sac_array_push(&c->pieces, (cut_piece){{a, b, d}, triangle, c->from});
+}
+
+/* Halve the longest edge until none is too long. Both neighbours cut an edge at the same place, so they share
+ * the new corner. */
 static bool cut(cutter *c, uint32_t a, uint32_t b, uint32_t d, uint32_t triangle, int depth)
 {
     double ab = edge2(c, a, b), bd = edge2(c, b, d), da = edge2(c, d, a);
     double longest = fmax(ab, fmax(bd, da));
     if (longest <= c->longest2 || depth > 40) {
-        return sac_array_push(&c->pieces, (cut_piece){{a, b, d}, triangle, c->from});
+        return keep(c, a, b, d, triangle);
     }
     /* Turn the triangle so that ab is the edge to cut. */
     if (bd == longest && bd > ab) {
@@ -120,7 +125,7 @@ static bool cut_mesh(cutter *c, const sac_mesh *mesh)
 }
 
 /* Points of the surface come first in a cover, so the cells' corners can be set aside. */
-static bool cut_cover(cutter *c, const sac_cover *cover)
+static bool cut_cover(cutter *c, const sac_cover *cover, const bool *only)
 {
     uint32_t points = cover->point_count - cover->cell_corner_count;
     if (!sac_array_reserve(&c->points, points)) return false;
@@ -129,7 +134,9 @@ static bool cut_cover(cutter *c, const sac_cover *cover)
     for (uint32_t p = 0; p < cover->surface_count; p++) {
         const uint32_t *i = &cover->corners[cover->first_corner[p]];
         c->from = p;
-        if (!cut(c, i[0], i[1], i[2], cover->triangles[p], 0)) return false;
+        if (!(only && !only[p] ? keep(c, i[0], i[1], i[2], cover->triangles[p])
+                               : cut(c, i[0], i[1], i[2], cover->triangles[p], 0)))
+            return false;
     }
     return true;
 }
@@ -221,11 +228,12 @@ sac_result sac_cover_init(sac_cover *cover, const sac_mesh *mesh, double piece_s
                          "no memory for the cover");
 }
 
-bool sac_cover_refine(sac_cover *cover, double piece_size, const sac_cells *cells, uint32_t **out_from)
+bool sac_cover_refine(sac_cover *cover, double piece_size, const bool *only, const sac_cells *cells,
+                      uint32_t **out_from)
 {
     cutter c = {.longest2 = piece_size * piece_size};
     sac_cover finer = {0};
-    bool done = cut_cover(&c, cover) && fill_cover(&c, cells, &finer);
+    bool done = cut_cover(&c, cover, only) && fill_cover(&c, cells, &finer);
     uint32_t *from = done ? sac_alloc(finer.piece_count, sizeof *from) : NULL;
     if (from) {
         for (uint32_t p = 0; p < finer.piece_count; p++)

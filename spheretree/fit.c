@@ -59,6 +59,16 @@ void sac_seat_update(const sac_patch *patch, sac_seat *seat)
     sac_surface_closest(patch->build->surface, p, seat->hint, &hit);
     seat->depth = hit.inside ? hit.distance : -hit.distance;
     seat->hint = hit.triangle;
+    seat->sure = hit.sure;
+}
+
+void sac_seat_verify(const sac_patch *patch, sac_seat *seat)
+{
+    double p[3];
+    for (int k = 0; k < 3; k++) p[k] = seat->centre[k] + patch->origin[k];
+    if (seat->depth > 0 && !seat->sure && !sac_surface_encloses(patch->build->surface, p))
+        seat->depth = -seat->depth;
+    seat->sure = true;
 }
 
 /* ---- one sphere ---- */
@@ -92,6 +102,13 @@ typedef struct trial {
 static void weigh(const sac_patch *patch, const crowd *c, trial *t)
 {
     sac_seat_update(patch, &t->seat);
+    t->standoff = farthest(c, t->seat.centre) - t->seat.depth;
+}
+
+static void verify(const sac_patch *patch, const crowd *c, trial *t)
+{
+    if (t->seat.sure) return;
+    sac_seat_verify(patch, &t->seat);
     t->standoff = farthest(c, t->seat.centre) - t->seat.depth;
 }
 
@@ -269,7 +286,13 @@ static void refit(const sac_patch *patch, settling *s, sac_seating *seating, uin
         trial t = {.seat = seating->seats[g]};
         weigh(patch, &s->crowd, &t);
         double radius = t.standoff + t.seat.depth;
-        if (effort) simplex(patch, &s->crowd, &t, fmax(0.25 * t.standoff, 0.05 * radius), effort);
+        if (effort) {
+            trial before = t;
+            simplex(patch, &s->crowd, &t, fmax(0.25 * t.standoff, 0.05 * radius), effort);
+            verify(patch, &s->crowd, &t);
+            verify(patch, &s->crowd, &before);
+            if (before.standoff < t.standoff) t = before;
+        }
         seating->seats[g] = t.seat;
         seating->standoff[g] = t.standoff;
         /* The fourth power: one bad sphere is worse than many middling ones, yet not all that counts. */

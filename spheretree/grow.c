@@ -53,7 +53,7 @@ static float gap_bound(const sac_build *build, const sac_draft_node *node, uint3
     sac_surface_hit hit;
     sac_surface_closest(build->surface, p, hint, &hit);
     /* Only a centre that is surely inside may take credit for its depth. */
-    bool inside = hit.inside && sac_surface_encloses(build->surface, p);
+    bool inside = hit.inside && (hit.sure || sac_surface_encloses(build->surface, p));
     return round_up(fmax(0, inside ? node->radius - hit.distance : node->radius + hit.distance));
 }
 
@@ -235,14 +235,14 @@ static bool adopt(sac_growth *g, const level_job *job, uint32_t count, level_roo
     return true;
 }
 
-/* Finer pieces for the level to come; they stay with the nodes their wholes were with. */
-static bool refine(sac_growth *g, sac_cover *cover, const sac_cells *cells, level_room *room)
+/* Finer pieces; they stay with the nodes their wholes were with. */
+static bool refine(sac_growth *g, double piece_size, const bool *only)
 {
     uint32_t *from;
-    if (!sac_cover_refine(cover, sac_piece_size(g->build, g->level + 1), cells, &from)) return false;
-    uint32_t count = cover->piece_count;
+    if (!sac_cover_refine(g->cover, piece_size, only, g->cells, &from)) return false;
+    uint32_t count = g->cover->piece_count;
     sac_array(uint32_t) node_of = {0};
-    bool enough = sac_array_reserve(&node_of, count) && sac_array_reserve(&room->group_of, count);
+    bool enough = sac_array_reserve(&node_of, count);
     for (uint32_t p = 0; enough && p < count; p++) node_of.data[p] = g->node_of.data[from[p]];
     sac_free(from, count, sizeof *from);
     sac_array_fini(&g->node_of);
@@ -250,10 +250,38 @@ static bool refine(sac_growth *g, sac_cover *cover, const sac_cells *cells, leve
     return enough && sac_growth_sort(g);
 }
 
+/* A point is on a border when pieces of two nodes meet in it. */
+bool sac_growth_sharpen(sac_growth *g, double piece_size)
+{
+    const sac_cover *cover = g->cover;
+    const uint32_t unseen = UINT32_MAX, border = UINT32_MAX - 1;
+    uint32_t points = cover->point_count, pieces = cover->piece_count;
+    uint32_t *owner = sac_alloc(points, sizeof *owner);
+    bool *only = sac_alloc_zero(pieces, sizeof *only), done = owner && only;
+    if (done) {
+        for (uint32_t i = 0; i < points; i++) owner[i] = unseen;
+        for (uint32_t p = 0; p < cover->surface_count; p++)
+            for (uint32_t j = cover->first_corner[p]; j < cover->first_corner[p + 1]; j++) {
+                uint32_t *o = &owner[cover->corners[j]], node = g->node_of.data[p];
+                *o = *o == unseen || *o == node ? node : border;
+            }
+        for (uint32_t p = 0; p < cover->surface_count; p++)
+            for (uint32_t j = cover->first_corner[p]; j < cover->first_corner[p + 1]; j++)
+                only[p] = only[p] || owner[cover->corners[j]] == border;
+        done = refine(g, piece_size, only);
+    }
+    sac_free(owner, points, sizeof *owner);
+    sac_free(only, pieces, sizeof *only);
+    return done;
+}
+
 static sac_result grow_level(sac_growth *g, const sac_splitter *splitter, level_room *room)
 {
     const sac_build_def *def = g->build->def;
     uint32_t end = (uint32_t)g->draft->nodes.count, count = end - g->level_first[g->level];
+    if (!refine(g, sac_piece_size(g->build, g->level + 1), NULL) ||
+        !sac_array_reserve(&room->group_of, g->cover->piece_count))
+        return SAC_ERROR_MEMORY;
     for (uint32_t done = 0; done < count;) {
         uint32_t slice = count - done < SLICE ? count - done : SLICE;
         level_job job = {g, splitter, room->litters, done, room->group_of.data, room->cells, room->seeds};
@@ -317,7 +345,7 @@ sac_result sac_grow(const sac_build *build, sac_cover *cover, const sac_cells *c
 {
     const sac_build_def *def = build->def;
     sac_arena arenas[SAC_BUILD_MOST_THREADS], arena;
-    sac_growth g = {.build = build, .draft = draft, .arenas = arenas};
+    sac_growth g = {.build = build, .cover = cover, .cells = cells, .draft = draft, .arenas = arenas};
     level_room room = {.nodes = 1};
     for (uint32_t i = 0; i < def->depth; i++) room.nodes *= def->branch;
     for (uint32_t i = 0; i < def->threads; i++) sac_arena_init(&arenas[i]);
@@ -330,7 +358,7 @@ sac_result sac_grow(const sac_build *build, sac_cover *cover, const sac_cells *c
     if (room.cells && room.next_cells && room.seeds && room.next_seeds && plant_root(&g, &room)) {
         result = SAC_OK;
         for (uint32_t level = 0; result == SAC_OK && level < def->depth; level++)
-            result = refine(&g, cover, cells, &room) ? grow_level(&g, splitter, &room) : SAC_ERROR_MEMORY;
+            result = grow_level(&g, splitter, &room);
         g.level_first[g.level + 1] = (uint32_t)draft->nodes.count;
         if (result == SAC_OK && !finish_levels(&g)) result = SAC_ERROR_MEMORY;
     }

@@ -52,7 +52,8 @@ static double signed_distance(const work *w, const double p[3], uint32_t *hint)
     sac_surface_hit hit;
     sac_surface_closest(w->surface, p, *hint, &hit);
     *hint = hit.triangle;
-    return hit.inside ? -hit.distance : hit.distance;
+    bool inside = hit.inside && (hit.sure || sac_surface_encloses(w->surface, p));
+    return inside ? -hit.distance : hit.distance;
 }
 
 static bool in_another(const set *s, uint32_t self, const double p[3])

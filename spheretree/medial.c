@@ -42,6 +42,7 @@ sac_seat sac_medial_ball(const sac_patch *patch, uint32_t piece)
     }
     for (int k = 0; k < 3; k++) seat.centre[k] -= radius * n[k];
     sac_seat_update(patch, &seat);
+    sac_seat_verify(patch, &seat);
     return seat;
 }
 

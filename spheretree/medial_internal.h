@@ -24,6 +24,7 @@ typedef struct sac_seat {
     double depth;
     double anchor[3]; /* mean of the pieces it holds */
     uint32_t hint;    /* closest triangle, to find it again quickly */
+    bool sure;        /* depth has the right sign for certain */
 } sac_seat;
 
 /* A set of spheres for a patch, with the pieces dealt out. */
@@ -43,6 +44,8 @@ typedef struct sac_seating {
 bool sac_patch_init(sac_patch *patch, const sac_build *build, const sac_region *region, sac_arena *arena);
 /* Depth and closest triangle of a centre given in patch coordinates. */
 void sac_seat_update(const sac_patch *patch, sac_seat *seat);
+/* Make the sign of the depth certain. */
+void sac_seat_verify(const sac_patch *patch, sac_seat *seat);
 
 /* The largest ball inside the object that touches the surface at a piece (shrinking ball). For an open mesh a
  * ball of no size on the surface. */

@@ -8,14 +8,14 @@
 
 #include "base/parallel.h"
 
-enum { PIECE_CHUNK = 512, MOST_PARENTS = 64, ROUNDS = 4, EFFORT = 16 };
+enum { PIECE_CHUNK = 512, MOST_PARENTS = 64, ROUNDS = 2, SHARPENINGS = 1, EFFORT = 16 };
 
 typedef struct relaxing {
     sac_growth *growth;
     sac_seat *seats; /* by node of the level; centres in mesh coordinates */
     uint32_t effort;
-    uint32_t *move_to; /* by piece */
-    uint8_t *failed;   /* by worker */
+    sac_array(uint32_t) move_to; /* by piece */
+    uint8_t *failed;             /* by worker */
 } relaxing;
 
 static const double *corner_of(const sac_cover *cover, uint32_t j)
@@ -85,24 +85,24 @@ static void move_pieces(uint32_t chunk, uint32_t worker, void *context)
                 double need = need_of(cover, piece, &r->seats[node - first]);
                 if (need < least) least = need, best = node;
             }
-        r->move_to[piece] = best;
+        r->move_to.data[piece] = best;
     }
 }
 
 /* A node keeps at least the piece that needs it least. */
-static void keep_one_each(relaxing *r, uint32_t *anchor, uint32_t count)
+static void keep_one_each(relaxing *r, uint32_t count)
 {
     sac_growth *g = r->growth;
     const sac_cover *cover = g->build->cover;
     uint32_t first = g->level_first[g->level];
     for (uint32_t n = 0; n < count; n++) {
         double least = INFINITY;
-        anchor[n] = UINT32_MAX;
+        uint32_t kept = UINT32_MAX;
         for (uint32_t i = g->starts.data[n]; i < g->starts.data[n + 1]; i++) {
             double need = need_of(cover, g->pieces.data[i], &r->seats[n]);
-            if (need < least) least = need, anchor[n] = g->pieces.data[i];
+            if (need < least) least = need, kept = g->pieces.data[i];
         }
-        if (anchor[n] != UINT32_MAX) r->move_to[anchor[n]] = first + n;
+        if (kept != UINT32_MAX) r->move_to.data[kept] = first + n;
     }
 }
 
@@ -132,18 +132,33 @@ static void refit_node(uint32_t n, uint32_t worker, void *context)
     }
 }
 
-static bool relax_rounds(relaxing *r, uint32_t *anchor, uint32_t count, uint32_t rounds)
+static bool relax_rounds(relaxing *r, uint32_t count, uint32_t rounds)
 {
     sac_growth *g = r->growth;
-    uint32_t threads = g->build->def->threads, pieces = g->build->cover->piece_count;
+    uint32_t threads = g->build->def->threads, pieces = g->cover->piece_count;
+    if (!sac_array_reserve(&r->move_to, pieces)) return false;
     for (uint32_t round = 0; round < rounds; round++) {
         sac_parallel_for((pieces + PIECE_CHUNK - 1) / PIECE_CHUNK, threads, move_pieces, r);
-        keep_one_each(r, anchor, count);
-        memcpy(g->node_of.data, r->move_to, pieces * sizeof *r->move_to);
+        keep_one_each(r, count);
+        memcpy(g->node_of.data, r->move_to.data, pieces * sizeof *r->move_to.data);
         if (!sac_growth_sort(g)) return false;
         sac_parallel_for(count, threads, refit_node, r);
         for (uint32_t w = 0; w < threads; w++)
             if (r->failed[w]) return false;
+    }
+    return true;
+}
+
+/* A border runs along pieces, and its teeth cost stand-off: smaller pieces along borders, rounds in between.
+ */
+static bool relax_and_sharpen(relaxing *r, uint32_t count)
+{
+    sac_growth *g = r->growth;
+    double size = sac_piece_size(g->build, g->level);
+    if (!relax_rounds(r, count, ROUNDS)) return false;
+    for (uint32_t i = 0; i < SHARPENINGS; i++) {
+        size *= 0.5;
+        if (!sac_growth_sharpen(g, size) || !relax_rounds(r, count, ROUNDS)) return false;
     }
     return true;
 }
@@ -164,10 +179,8 @@ bool sac_medial_relax(sac_growth *g)
     sac_arena_init(&arena);
     relaxing r = {.growth = g, .effort = EFFORT};
     r.seats = sac_arena_alloc(&arena, count, sizeof *r.seats);
-    r.move_to = sac_arena_alloc(&arena, g->build->cover->piece_count, sizeof *r.move_to);
     r.failed = sac_arena_alloc(&arena, SAC_BUILD_MOST_THREADS, 1);
-    uint32_t *anchor = sac_arena_alloc(&arena, count, sizeof *anchor);
-    bool done = r.seats && r.move_to && r.failed && anchor;
+    bool done = r.seats && r.failed;
     if (done) {
         memset(r.failed, 0, SAC_BUILD_MOST_THREADS);
         for (uint32_t n = 0; n < count; n++) {
@@ -176,9 +189,11 @@ bool sac_medial_relax(sac_growth *g)
             for (int k = 0; k < 3; k++) r.seats[n].centre[k] = g->draft->nodes.data[first + n].centre[k];
             mean_of_pieces(g, n, r.seats[n].anchor);
             sac_seat_update(&at, &r.seats[n]);
+            sac_seat_verify(&at, &r.seats[n]);
         }
-        done = relax_rounds(&r, anchor, count, ROUNDS);
+        done = relax_and_sharpen(&r, count);
     }
+    sac_array_fini(&r.move_to);
     sac_arena_fini(&arena);
     return done;
 }

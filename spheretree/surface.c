@@ -42,7 +42,7 @@ struct sac_surface {
     double origin[3];
     uint32_t node_count, node_room, triangle_count, vertex_count;
     bool closed;
-    bool folded; /* somewhere: no claim of being inside is believed without the winding number */
+    bool folded; /* somewhere, so that a claim of being inside may be wrong elsewhere too */
 };
 
 /* ---- building ---- */
@@ -231,8 +231,8 @@ static bool make_normals(sac_surface *s, const sac_mesh *mesh)
         float sum[3] = {0};
         for (; j < (size_t)n * 3 && edges[j].low == edges[i].low && edges[j].high == edges[i].high; j++)
             for (int k = 0; k < 3; k++) sum[k] += s->face[edges[j].triangle][k];
-        /* Normals more than 120 degrees apart: a blade's edge, or a fold. */
-        if (j - i == 2 && sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2] < 1)
+        /* Normals more than 150 degrees apart: a blade's edge, or a fold. */
+        if (j - i == 2 && sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2] < 0.27f)
             folded[edges[i].low] = folded[edges[i].high] = true;
         for (; i < j; i++) memcpy(s->edge[edges[i].triangle][edges[i].side], sum, sizeof sum);
     }
@@ -496,7 +496,7 @@ static double winding_of_node(const sac_surface *s, uint32_t index, const double
         if (n->child[i] == 0 && n->count[i] == 0) continue;
         double away[3] = {d->centre[0] - p[0], d->centre[1] - p[1], d->centre[2] - p[2]},
                r2 = dot(away, away);
-        if (r2 > 16 * d->reach * d->reach) {
+        if (r2 > 6 * d->reach * d->reach) {
             sum += dot(d->moment, away) / (12.566370614359172 * r2 * sqrt(r2));
         } else if (n->child[i] < 0) {
             for (uint32_t t = 0; t < n->count[i]; t++)
@@ -530,6 +530,7 @@ void sac_surface_closest(const sac_surface *s, const double point[3], uint32_t h
     out->distance = sqrt(b.d2);
     out->triangle = t->index;
     out->inside = false;
+    out->sure = true;
     if (!s->closed) return;
     const float *n = s->face[t->index];
     if (b.feature >= VERTEX_A)
@@ -537,6 +538,6 @@ void sac_surface_closest(const sac_surface *s, const double point[3], uint32_t h
     else if (b.feature != FACE)
         n = s->edge[t->index][b.feature - EDGE_AB];
     bool inward = away[0] * n[0] + away[1] * n[1] + away[2] * n[2] < 0;
-    bool verify = s->doubtful[t->index] || (s->folded && inward);
-    out->inside = verify ? sac_surface_encloses(s, point) : inward;
+    out->sure = s->doubtful[t->index] || !s->folded;
+    out->inside = s->doubtful[t->index] ? sac_surface_encloses(s, point) : inward;
 }
