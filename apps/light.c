@@ -127,17 +127,19 @@ static void shade_triangle(float *map, int size, const float c[3][3])
 
 static void shade_ball(const studio_light *light, float *map, const float c[3], float radius)
 {
-    float r = radius * light->texels, r2 = r * r, unit = 1 / light->texels, top = c[2] + radius;
+    float r = radius * light->texels, r2 = r * r, unit = 1 / light->texels;
     int x0 = clamp_texel(c[0] - r, light->size), x1 = clamp_texel(c[0] + r, light->size),
         y0 = clamp_texel(c[1] - r, light->size), y1 = clamp_texel(c[1] + r, light->size);
-    for (int y = y0; y <= y1; y++)
+    for (int y = y0; y <= y1; y++) {
+        float *row = map + y * light->size, dy = (float)y + 0.5f - c[1], left = r2 - dy * dy;
+        /* No branch, so that four texels go at a time. */
         for (int x = x0; x <= x1; x++) {
-            float dx = (float)x + 0.5f - c[0], dy = (float)y + 0.5f - c[1], rest = r2 - dx * dx - dy * dy;
-            float *texel = &map[y * light->size + x];
-            if (rest < 0 || *texel >= top) continue;
-            float height = c[2] + sqrtf(rest) * unit;
-            if (height > *texel) *texel = height;
+            float dx = (float)x + 0.5f - c[0], rest = left - dx * dx;
+            float height = c[2] + sqrtf(greater(rest, 0)) * unit;
+            height = rest > 0 ? height : -1e30f;
+            row[x] = greater(height, row[x]);
         }
+    }
 }
 
 static void draw_map(uint32_t item, uint32_t worker, void *context)
@@ -190,39 +192,36 @@ static float highlight(const float v[3], const float light[3], const float norma
     return c32 * c32;
 }
 
+static void light_point(const lighting *l, const studio_light *light, const float *map, sac_lit_point *point)
+{
+    const float *n = point->normal, facing = dot3(n, light->direction);
+    if (facing <= 0) return;
+    /* Away from the surface's own texels; one seen edge-on spans more height inside a texel. */
+    bool solid = point->kind != SAC_LIT_GROUND;
+    float texel = 1 / light->texels, away = texel * (solid ? 1.5f : 0.5f),
+          lift = texel * (0.3f + 2.2f * (1 - facing)), q[3], over;
+    for (int k = 0; k < 3; k++) q[k] = point->position[k] + n[k] * away + light->direction[k] * lift;
+    float part = arrives(l, light, map, q, &over) * facing;
+    point->shade += facing - part, point->shade_height += (facing - part) * over;
+    if (light->sky) point->sky_all += facing, point->sky += part;
+    for (int k = 0; k < 3; k++) point->diffuse[k] += light->colour[k] * part;
+    if (light->gloss <= 0 || !solid || part <= 0) return;
+    float v[3];
+    for (int k = 0; k < 3; k++) v[k] = l->render->camera->eye[k] - point->position[k];
+    unit3(v);
+    point->gloss += light->gloss * part * highlight(v, light->direction, n, point->kind == SAC_LIT_BALL);
+}
+
+/* Light by light: neighbouring points look at neighbouring texels. */
 static void light_band(uint32_t item, uint32_t worker, void *context)
 {
     (void)worker;
     lighting *l = context;
-    sac_render *render = l->render;
-    sac_lit_list *list = &render->points[item];
+    sac_lit_list *list = &l->render->points[item];
     uint32_t last = l->first + BATCH < LIGHTS ? l->first + BATCH : LIGHTS;
-    for (size_t i = 0; i < list->count; i++) {
-        sac_lit_point *point = &list->data[i];
-        bool solid = point->kind != SAC_LIT_GROUND;
-        float n[3], v[3], sum[3] = {0, 0, 0}, gloss = 0, sky = 0, sky_all = 0, shade = 0, height = 0, over;
-        memcpy(n, point->normal, sizeof n);
-        for (int k = 0; k < 3; k++) v[k] = render->camera->eye[k] - point->position[k];
-        if (solid) unit3(v);
-        for (uint32_t j = l->first; j < last; j++) {
-            const studio_light *light = &l->lights[j];
-            float facing = dot3(n, light->direction);
-            if (facing <= 0) continue;
-            const float *map = l->maps + (size_t)(j - l->first) * KEY_MAP * KEY_MAP;
-            /* Away from the surface's own texels; one seen edge-on spans more height inside a texel. */
-            float texel = 1 / light->texels, away = texel * (solid ? 1.5f : 0.5f),
-                  lift = texel * (0.3f + 2.2f * (1 - facing)), q[3];
-            for (int k = 0; k < 3; k++) q[k] = point->position[k] + n[k] * away + light->direction[k] * lift;
-            float part = arrives(l, light, map, q, &over) * facing;
-            shade += facing - part, height += (facing - part) * over;
-            if (light->sky) sky_all += facing, sky += part;
-            for (int k = 0; k < 3; k++) sum[k] += light->colour[k] * part;
-            if (light->gloss > 0 && solid && part > 0)
-                gloss += light->gloss * part * highlight(v, light->direction, n, point->kind == SAC_LIT_BALL);
-        }
-        for (int k = 0; k < 3; k++) point->diffuse[k] += sum[k];
-        point->shade += shade, point->shade_height += height;
-        point->gloss += gloss, point->sky += sky, point->sky_all += sky_all;
+    for (uint32_t j = l->first; j < last; j++) {
+        const float *map = l->maps + (size_t)(j - l->first) * KEY_MAP * KEY_MAP;
+        for (size_t i = 0; i < list->count; i++) light_point(l, &l->lights[j], map, &list->data[i]);
     }
 }
 
