@@ -259,12 +259,13 @@ int sac_cmd_tree_compare(int argc, char **argv)
     sac_build_def def = sac_default_build_def();
     sac_measure_def measure = sac_default_measure_def();
     sac_strip_def strip = sac_default_strip_def();
-    const char *words[MOST_ENTRIES], *folder = NULL, *mesh = NULL,
+    const char *words[MOST_ENTRIES], *folder = "compare", *mesh = NULL,
                                      *methods = "medial,hubbard,octree,grid,wrapped", *up = "auto";
     uint32_t triangles = 0, method_count;
     sac_method method_list[MOST_ENTRIES];
     const sac_option options[] = {
-        {"output", 'o', SAC_OPTION_TEXT, &folder, "DIR", "folder for index.html and the pictures", 0, 0},
+        {"output", 'o', SAC_OPTION_TEXT, &folder, "DIR",
+         "folder for index.html and the pictures (default compare)", 0, 0},
         {"methods", 0, SAC_OPTION_TEXT, &methods, "LIST", "default medial,hubbard,octree,grid,wrapped", 0, 0},
         {"mesh", 'm', SAC_OPTION_TEXT, &mesh, "MESH", "with trees: the mesh to measure them against", 0, 0},
         {"branch", 'b', SAC_OPTION_UINT, &def.branch, "N", "most children of a node (default 8)",
@@ -276,7 +277,7 @@ int sac_cmd_tree_compare(int argc, char **argv)
         {"up", 0, SAC_OPTION_TEXT, &up, "AXIS", "upright axis: y, z, auto (z for built-in meshes)", 0, 0},
     };
     const sac_command command = {"tree compare",
-                                 "MESH -o DIR | TREE... -o DIR [--mesh MESH]",
+                                 "MESH [-o DIR] | TREE... [--mesh MESH] [-o DIR]",
                                  "Methods side by side, or given trees (.sactree, .sph), as an HTML page.",
                                  options,
                                  sizeof options / sizeof *options,
@@ -284,7 +285,6 @@ int sac_cmd_tree_compare(int argc, char **argv)
     int count, code = sac_options_parse(&command, argc, argv, &common, words, MOST_ENTRIES, &count);
     if (code >= 0) return code;
     if (!count) return sac_options_usage_error("tree compare", "which mesh or trees?");
-    if (!folder) return sac_options_usage_error("tree compare", "where to? add -o DIR");
     if (strcmp(up, "y") != 0 && strcmp(up, "z") != 0 && strcmp(up, "auto") != 0)
         return sac_options_usage_error("tree compare", "--up is y, z or auto, not '%s'", up);
     if ((code = pick_methods(methods, method_list, &method_count)) >= 0) return code;
