@@ -1,4 +1,5 @@
 /* saccade bake: a mesh, or a set of spheres, into a sphere-tree file, with the figures of each level. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -140,6 +141,8 @@ int sac_cmd_bake(int argc, char **argv)
             sac_method_name(tree->method), tree->branch, sac_text_count(count, tree->node_count),
             baked.seconds, baked.cpu_seconds, baked.measure_seconds);
     sac_quality_say(baked.levels, tree->depth);
+    if (!isfinite(baked.levels[0].coverage))
+        sac_say("  too many spheres to measure: the gaps are the bounds stored in the nodes\n");
 
     code = SAC_EXIT_OK;
     if (output && sac_tree_save(tree, output, &error) != SAC_OK) {

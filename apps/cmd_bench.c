@@ -11,9 +11,7 @@ static const struct {
     const char *name, *about;
     int (*run)(int argc, char **argv);
 } benches[] = {
-#ifdef SACCADE_BENCH_DESCENT
     {"descent", "the dual-tree descent against the straightforward version", sac_bench_descent},
-#endif
     {"bake", "building trees: seconds and quality, methods side by side", sac_bench_bake},
 };
 enum { BENCHES = sizeof benches / sizeof *benches };

@@ -27,28 +27,6 @@ typedef struct comparison {
     bool has_shape;
 } comparison;
 
-/* Levels from what the nodes store, when there is no mesh to measure against. */
-static void stored_levels(const sac_tree *tree, sac_level_quality *levels)
-{
-    double diagonal = sac_box_diagonal(&tree->box), scale = diagonal > 0 ? 100 / diagonal : 0;
-    for (uint32_t level = 0; level <= tree->depth; level++) {
-        sac_level_quality q = {.level = level, .spheres = tree->level_nodes[level]};
-        double sum = 0, worst = 0;
-        for (uint32_t id = tree->level_block[level] * SAC_LANES;
-             id < tree->level_block[level + 1] * SAC_LANES; id++) {
-            sac_tree_node_info node;
-            if (!sac_tree_node(tree, id, &node)) continue;
-            sum += node.gap * scale;
-            worst = fmax(worst, node.gap * scale);
-        }
-        q.worst_gap = (float)worst;
-        q.mean_gap = q.spheres ? (float)(sum / q.spheres) : 0;
-        q.coverage = q.path_coverage = q.outside_volume = q.worst_union_gap = q.largest_hole =
-            q.interior_coverage = NAN;
-        levels[level] = q;
-    }
-}
-
 static sac_result add_method(comparison *c, sac_method method, const sac_build_def *like,
                              const sac_measure_def *measure, sac_error *error)
 {
@@ -76,7 +54,7 @@ static sac_result add_tree(comparison *c, const char *path, const sac_measure_de
     if (result != SAC_OK) return result;
     c->count++;
     snprintf(e->name, sizeof e->name, "%.90s", slash ? slash + 1 : path);
-    stored_levels(e->baked.tree, e->baked.levels);
+    sac_quality_stored(e->baked.tree, e->baked.levels);
     if (c->has_shape) {
         result = sac_shape_measure(&c->shape, e->baked.tree, measure, e->baked.levels, error);
         e->measured = result == SAC_OK;

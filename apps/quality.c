@@ -78,6 +78,27 @@ json_t *sac_quality_json(const sac_level_quality *levels, uint32_t depth)
     return list;
 }
 
+void sac_quality_stored(const sac_tree *tree, sac_level_quality *levels)
+{
+    double diagonal = sac_box_diagonal(&tree->box), scale = diagonal > 0 ? 100 / diagonal : 0;
+    for (uint32_t level = 0; level <= tree->depth; level++) {
+        sac_level_quality q = {.level = level, .spheres = tree->level_nodes[level]};
+        double sum = 0, worst = 0;
+        for (uint32_t id = tree->level_block[level] * SAC_LANES;
+             id < tree->level_block[level + 1] * SAC_LANES; id++) {
+            sac_tree_node_info node;
+            if (!sac_tree_node(tree, id, &node)) continue;
+            sum += node.gap * scale;
+            worst = fmax(worst, node.gap * scale);
+        }
+        q.worst_gap = (float)worst;
+        q.mean_gap = q.spheres ? (float)(sum / q.spheres) : 0;
+        q.coverage = q.path_coverage = q.outside_volume = q.worst_union_gap = q.largest_hole =
+            q.interior_coverage = NAN;
+        levels[level] = q;
+    }
+}
+
 int sac_method_pick(const char *command, const char *name, sac_method *out)
 {
     const char *names[SAC_METHOD_COUNT + 1];

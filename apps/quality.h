@@ -1,6 +1,7 @@
 /* The figures of a baked tree, level by level: bake it, measure it, print it.
  *
- * Index: sac_baked_make  sac_baked_fini  sac_quality_say  sac_quality_json  sac_method_pick
+ * Index: sac_baked_make  sac_baked_fini  sac_quality_stored  sac_quality_say  sac_quality_json
+ * sac_method_pick
  */
 #ifndef SAC_APPS_QUALITY_H
 #define SAC_APPS_QUALITY_H
@@ -18,6 +19,9 @@ typedef struct sac_baked {
 sac_result sac_baked_make(const sac_shape *shape, const sac_build_def *def, const sac_measure_def *measure,
                           sac_baked *out_baked, sac_error *error);
 void sac_baked_fini(sac_baked *baked);
+
+/* Gaps from what the nodes store, when there is nothing to measure against; the rest is NaN. */
+void sac_quality_stored(const sac_tree *tree, sac_level_quality *levels);
 
 /* The table of levels 0..depth, indented, with a heading. */
 void sac_quality_say(const sac_level_quality *levels, uint32_t depth);

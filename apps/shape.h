@@ -40,7 +40,7 @@ sac_result sac_shape_measure(const sac_shape *shape, const sac_tree *tree, const
 void sac_shape_say(const sac_shape *shape);
 json_t *sac_shape_json(const sac_shape *shape);
 
-/* ---- sets of spheres (sphere_sets.c) ---- */
+/* ---- sets of spheres ---- */
 
 /* One torus, major radius 0.3, tube 0.1, axis y, as spheres: t24, t100, t500. False for another name.
  * Release with sac_free(spheres, count, sizeof *spheres). */

@@ -121,7 +121,8 @@ static void every_command_has_help(void **state)
     static const char *const lines[] = {
         "help",        "--help",          "bake --help",    "help bake",
         "tree --help", "tree info -h",    "tree export -h", "tree render --help",
-        "bench -h",    "tree compare -h", "bench bake -h",  "demo --help"};
+        "bench -h",    "tree compare -h", "bench bake -h",  "bench descent --help",
+        "demo --help"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) expect(lines[i], 0, "Usage:");
     expect("version", 0, "saccade ");
     assert_int_equal(run(""), 2);
@@ -230,6 +231,17 @@ static void spheres_become_trees(void **state)
     }
     level = json_array_get(levels, json_array_size(levels) - 1);
     assert_true(json_number_value(json_object_get(level, "worst_gap")) < 0.01);
+    json_decref(object);
+    /* A hundred spheres do not fill their levels evenly: leaves above the last level still count on it. */
+    assert_int_equal(run("bake t100 --quick --json"), 0);
+    object = last_line();
+    json_array_foreach(json_object_get(object, "levels"), i, level)
+        assert_true(json_number_value(json_object_get(level, "coverage")) == 1);
+    assert_int_equal(json_integer_value(json_object_get(
+                         json_array_get(json_object_get(object, "levels"),
+                                        json_array_size(json_object_get(object, "levels")) - 1),
+                         "spheres")),
+                     100);
     json_decref(object);
     assert_int_equal(run("bake two.spheres --quick"), 0);
     expect("bake bad.spheres", 1, "bad.spheres:2: not four numbers");
