@@ -30,6 +30,7 @@ static uint64_t descend(const sac_descent *d, const sac_kernel *kernel, output *
 {
     level_buffer levels[SAC_TREE_MOST_DEPTH + 1];
     level_buffer spare;
+    sac_job_list jobs;
     uint32_t counts[SAC_TREE_MOST_DEPTH + 1] = {1}, heads[SAC_TREE_MOST_DEPTH + 1] = {0};
     uint32_t batch = BUFFER / sac_descent_most_children(d), level = 0;
     uint64_t tests = 0;
@@ -44,12 +45,13 @@ static uint64_t descend(const sac_descent *d, const sac_kernel *kernel, output *
         if (n > batch) n = batch;
         heads[level] += n;
         bool roomy = out->count + BUFFER + SAC_SPAN_SLACK <= out->capacity;
-        sac_span done = {spare.a, spare.b, 0};
-        if (roomy) done = (sac_span){out->a + out->count, out->b + out->count, 0};
+        sac_span done = {spare.a, spare.b, 0, BUFFER + SAC_LANES};
+        if (roomy) done.a = out->a + out->count, done.b = out->b + out->count;
         /* A pair that can be opened is above the deepest level, so there is one below. */
-        sac_span queue = {levels[level + 1].a, levels[level + 1].b, 0};
-        tests += kernel->open(d, levels[level].a + head, levels[level].b + head, n,
-                              sac_descent_kind(d, level), &queue, &done);
+        sac_span queue = {levels[level + 1].a, levels[level + 1].b, 0, BUFFER + SAC_LANES};
+        tests += kernel->prepare(d, levels[level].a + head, levels[level].b + head, n,
+                                 sac_descent_kind(d, level), &jobs);
+        kernel->run(d, &jobs, &queue, &done);
         if (!roomy) spill(out, &done);
         out->count += done.count;
         if (queue.count) {
@@ -73,7 +75,7 @@ sac_result sac_descend_all(const sac_tree *a, const sac_transform *pose_a, const
     out_result->tests = 1;
     if (sac_balls_touch(sac_ball_of(a, 0), sac_ball_move(d.m, d.scale, sac_ball_of(b, 0)))) {
         if (link_a & link_b & SAC_LINK_LEAF) {
-            spill(&out, &(sac_span){(uint32_t[]){0}, (uint32_t[]){0}, 1});
+            spill(&out, &(sac_span){(uint32_t[]){0}, (uint32_t[]){0}, 1, 1});
             out.count = 1;
         } else {
             out_result->tests += descend(&d, sac_kernel_active(), &out);

@@ -46,7 +46,7 @@ typedef struct sac_descend_result {
 } sac_descend_result;
 
 /* All colliding leaf pairs: the first `capacity` of them to out_a[i], out_b[i] as node ids. Needs no pool and
- * no memory but 110 KB of stack. The order is the same on every machine. */
+ * no memory but 140 KB of stack. The order is the same on every machine. */
 sac_result sac_descend_all(const sac_tree *a, const sac_transform *pose_a, const sac_tree *b,
                            const sac_transform *pose_b, uint32_t *out_a, uint32_t *out_b, size_t capacity,
                            sac_descend_result *out_result, sac_error *error);

@@ -25,7 +25,7 @@ void sac_pose_normalise(sac_transform *pose);
 #define SAC_SPAN_SLACK 16u
 typedef struct sac_span {
     uint32_t *a, *b;
-    uint32_t count;
+    uint32_t count, room;
 } sac_span;
 
 /* Where the children of a pair go. MIXED is always right; the others are for pairs without a leaf between
@@ -36,16 +36,38 @@ typedef enum sac_open_kind {
     SAC_OPEN_MIXED = 3
 } sac_open_kind;
 
-/* Pairs a kernel opens at once, at most; enough that the two passes overlap, few enough to stay in the first
- * cache. */
+/* Pairs a kernel opens at once, at most: enough that the two passes overlap, few enough for the first cache.
+ */
 #define SAC_OPEN_BATCH 32u
 
+/* Children of one b, moved into a's frame. */
+typedef struct sac_moved_block {
+    _Alignas(32) float x[SAC_LANES];
+    float y[SAC_LANES], z[SAC_LANES], r[SAC_LANES];
+    uint32_t link[SAC_LANES];
+} sac_moved_block;
+
+/* What the first pass leaves for the second. A job is a child of b against a block of a's children. A block
+ * is named by 64 times its number, which is its offset among the links and half its offset among the spheres;
+ * a child of b by the offset of its x in `moved`. */
+#define SAC_OPEN_JOBS (SAC_OPEN_BATCH * 2 * 16 + SAC_LANES)
+typedef struct sac_job_list {
+    sac_moved_block moved[SAC_OPEN_BATCH * 2];
+    uint32_t block_a[SAC_OPEN_JOBS], child_b[SAC_OPEN_JOBS], lanes_a[SAC_OPEN_JOBS];
+    uint32_t count, next;
+    sac_open_kind kind;
+    bool some_lanes; /* lanes_a matters */
+} sac_job_list;
+
 typedef struct sac_kernel {
-    /* Opens `count` pairs (a[i], b[i]), which are links and not both leaves: children that overlap are added
-     * to `queue` as links, or, both leaves, to `done` as node ids; both must have the room. Returns the
-     * number of node tests. Reads up to SAC_SPAN_SLACK entries beyond `count`, to prefetch. */
-    uint32_t (*open)(const sac_descent *descent, const uint32_t *a, const uint32_t *b, uint32_t count,
-                     sac_open_kind kind, sac_span *queue, sac_span *done);
+    /* First pass over `count` pairs (a[i], b[i]), which are links and not both leaves. Returns the node tests
+     * of both passes. Reads up to SAC_SPAN_SLACK entries beyond `count`, to prefetch. */
+    uint32_t (*prepare)(const sac_descent *descent, const uint32_t *a, const uint32_t *b, uint32_t count,
+                        sac_open_kind kind, sac_job_list *jobs);
+    /* Second pass: children that overlap are added to `queue` as links, or, both leaves, to `done` as node
+     * ids. Returns true when all jobs are done, false when one of the spans has less than 8 of its room
+     * left. */
+    bool (*run)(const sac_descent *descent, sac_job_list *jobs, sac_span *queue, sac_span *done);
 } sac_kernel;
 
 extern const sac_kernel sac_kernel_scalar, sac_kernel_sse2, sac_kernel_avx2, sac_kernel_avx512,

@@ -137,20 +137,29 @@ static void retire_head(sac_front *front)
     front->head_at = front->head_kept = 0;
 }
 
-/* The first `count` pairs leave the queue, then `found` enters. */
-static void commit(sac_front *front, uint32_t count, const sac_span *queue, const sac_span *done)
+/* The first `count` pairs leave the queue. */
+static void take_off(sac_front *front, uint32_t count)
 {
-    sac_front_pool *pool = front->pool;
     front->head_at += count;
     front->queue.count -= count;
     front->level_left -= count;
-    if (front->head_at == pool->chunks[front->queue.head].count) retire_head(front);
+    if (front->head_at == front->pool->chunks[front->queue.head].count) retire_head(front);
+}
+
+static void end_of_level(sac_front *front)
+{
+    if (front->level_left) return;
+    front->level++;
+    front->level_left = front->queue.count;
+}
+
+/* The first `count` pairs leave the queue, then what they turned into enters. */
+static void commit(sac_front *front, uint32_t count, const sac_span *queue, const sac_span *done)
+{
+    take_off(front, count);
     list_add(front, &front->queue, queue);
     list_add(front, &front->done, done);
-    if (front->level_left == 0) {
-        front->level++;
-        front->level_left = front->queue.count;
-    }
+    end_of_level(front);
 }
 
 /* Would commit() find the chunks it needs? */
@@ -240,8 +249,9 @@ static void collect_hits(const sac_descent *d, const half_view *v, const sac_hal
 static void scratch_spans(const sac_front_pool *pool, sac_span *queue, sac_span *done)
 {
     uint32_t *s = pool->scratch;
-    *queue = (sac_span){s, s + SAC_FRONT_SCRATCH, 0};
-    *done = (sac_span){s + 2 * SAC_FRONT_SCRATCH, s + 3 * SAC_FRONT_SCRATCH, 0};
+    *queue = (sac_span){s, s + SAC_FRONT_SCRATCH, 0, SAC_FRONT_SCRATCH - SAC_LANES};
+    *done =
+        (sac_span){s + 2 * SAC_FRONT_SCRATCH, s + 3 * SAC_FRONT_SCRATCH, 0, SAC_FRONT_SCRATCH - SAC_LANES};
 }
 
 /* Opens the first pair test by test; returns the tests spent. */
@@ -278,17 +288,72 @@ static uint64_t step_half(sac_front *front, uint64_t credits)
 
 /* ---- batches ---- */
 
+/* The tail of a list as a span a kernel can write to. */
+static sac_span list_tail(sac_front *front, sac_pair_list *list)
+{
+    sac_chunk *chunk = list->tail == SAC_NO_CHUNK ? NULL : &front->pool->chunks[list->tail];
+    if (!chunk || chunk->count == SAC_FRONT_CHUNK) chunk = list_grow(front, list);
+    /* The last pairs of a chunk may be written by a vector that ends beyond it. */
+    return (sac_span){chunk->a, chunk->b, chunk->count, SAC_FRONT_CHUNK};
+}
+
+/* Runs the prepared jobs straight into the lists. The chunks must be there. */
+static void run_into_lists(sac_front *front)
+{
+    sac_front_pool *pool = front->pool;
+    sac_job_list *jobs = pool->jobs;
+    sac_span none = {pool->scratch, pool->scratch, 0, SAC_FRONT_SCRATCH - SAC_LANES};
+    for (bool finished = jobs->count == 0; !finished;) {
+        sac_span queue = none, done = none;
+        if (jobs->kind != SAC_OPEN_TO_DONE) queue = list_tail(front, &front->queue);
+        if (jobs->kind != SAC_OPEN_TO_QUEUE) done = list_tail(front, &front->done);
+        uint32_t queue_had = queue.count, done_had = done.count;
+        finished = pool->kernel->run(&front->descent, jobs, &queue, &done);
+        if (jobs->kind != SAC_OPEN_TO_DONE) {
+            front->queue.count += queue.count - queue_had;
+            pool->chunks[front->queue.tail].count = queue.count;
+        }
+        if (jobs->kind != SAC_OPEN_TO_QUEUE) {
+            front->done.count += done.count - done_had;
+            pool->chunks[front->done.tail].count = done.count;
+        }
+        if (finished) break;
+        /* A chunk with less than eight places left is full. */
+        if (jobs->kind != SAC_OPEN_TO_DONE && queue.count + SAC_LANES > SAC_FRONT_CHUNK)
+            list_grow(front, &front->queue);
+        if (jobs->kind != SAC_OPEN_TO_QUEUE && done.count + SAC_LANES > SAC_FRONT_CHUNK)
+            list_grow(front, &front->done);
+    }
+}
+
+/* Surely enough chunks for whatever the prepared jobs find? */
+static bool plenty(const sac_front *front)
+{
+    /* A chunk is left when less than eight of its places are free. */
+    const uint32_t used = SAC_FRONT_CHUNK - SAC_LANES + 1;
+    uint32_t most = front->pool->jobs->count * SAC_LANES;
+    return 2 * ((most + used - 1) / used + 1) <= sac_front_spare_chunks(front);
+}
+
 /* Opens up to `count` pairs, all in the first chunk and of one level; returns the tests spent. */
 static uint64_t step_batch(sac_front *front, uint32_t count)
 {
     const sac_descent *d = &front->descent;
+    sac_front_pool *pool = front->pool;
     sac_open_kind kind = sac_descent_kind(d, front->level);
     for (;;) {
+        const sac_chunk *head = &pool->chunks[front->queue.head];
+        uint64_t spent = pool->kernel->prepare(d, head->a + front->head_at, head->b + front->head_at, count,
+                                               kind, pool->jobs);
+        if (plenty(front)) {
+            take_off(front, count);
+            run_into_lists(front);
+            end_of_level(front);
+            return spent;
+        }
         sac_span queue, done;
-        scratch_spans(front->pool, &queue, &done);
-        const sac_chunk *head = &front->pool->chunks[front->queue.head];
-        uint64_t spent = front->pool->kernel->open(d, head->a + front->head_at, head->b + front->head_at,
-                                                   count, kind, &queue, &done);
+        scratch_spans(pool, &queue, &done);
+        pool->kernel->run(d, pool->jobs, &queue, &done);
         if (fits(front, count, &queue, &done)) {
             commit(front, count, &queue, &done);
             return spent;

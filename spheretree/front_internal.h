@@ -52,8 +52,8 @@ struct sac_front_pool {
     uint32_t front_count, front_free, first_front;
     uint32_t chunk_count, chunk_free, first_chunk; /* the free ones are the shared ones */
     uint32_t chunk_least_free;
-    /* What one batch finds, before it is known to fit. */
-    uint32_t *scratch; /* 4 arrays of SAC_FRONT_SCRATCH */
+    sac_job_list *jobs;
+    uint32_t *scratch; /* 4 arrays of SAC_FRONT_SCRATCH: what one batch finds, before it is known to fit */
 };
 
 #define SAC_FRONT_SCRATCH (SAC_OPEN_BATCH * SAC_LANES * SAC_LANES * 4u + SAC_SPAN_SLACK)

@@ -29,7 +29,8 @@ sac_result sac_front_pool_create(const sac_front_pool_def *def, sac_front_pool *
     pool->fronts = sac_alloc_zero(pool->front_count, sizeof *pool->fronts);
     pool->chunks = sac_alloc_zero(pool->chunk_count, sizeof *pool->chunks);
     pool->scratch = sac_alloc_zero(4 * (size_t)SAC_FRONT_SCRATCH, sizeof *pool->scratch);
-    if (!pool->fronts || !pool->chunks || !pool->scratch) {
+    pool->jobs = sac_alloc_zero(1, sizeof *pool->jobs);
+    if (!pool->fronts || !pool->chunks || !pool->scratch || !pool->jobs) {
         uint32_t fronts = pool->front_count, chunks = pool->chunk_count;
         sac_front_pool_destroy(&pool);
         return sac_error_set(error, SAC_ERROR_MEMORY, "ask for fewer fronts or entries",
@@ -52,6 +53,7 @@ void sac_front_pool_destroy(sac_front_pool **pool)
     sac_free(p->fronts, p->front_count, sizeof *p->fronts);
     sac_free(p->chunks, p->chunk_count, sizeof *p->chunks);
     sac_free(p->scratch, 4 * (size_t)SAC_FRONT_SCRATCH, sizeof *p->scratch);
+    sac_free(p->jobs, 1, sizeof *p->jobs);
     sac_free(p, 1, sizeof *p);
     *pool = NULL;
 }
@@ -64,7 +66,7 @@ void sac_front_pool_report(const sac_front_pool *pool, sac_front_pool_usage *out
         .chunks = pool->chunk_count - pool->front_count,
         .chunks_free = pool->chunk_free,
         .chunks_high_water = pool->chunk_count - pool->front_count - pool->chunk_least_free,
-        .bytes = sizeof *pool + pool->front_count * sizeof *pool->fronts +
+        .bytes = sizeof *pool + sizeof *pool->jobs + pool->front_count * sizeof *pool->fronts +
                  pool->chunk_count * sizeof *pool->chunks +
                  4 * (size_t)SAC_FRONT_SCRATCH * sizeof *pool->scratch,
     };

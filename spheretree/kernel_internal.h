@@ -20,23 +20,9 @@
 /* Pairs looked ahead when prefetching: DRAM is about 100 ns away, an opening takes about 15. */
 #define AHEAD 8u
 
-/* Children of one b, moved into a's frame. */
-typedef struct unit {
-    _Alignas(32) float x[SAC_LANES];
-    float y[SAC_LANES], z[SAC_LANES], r[SAC_LANES];
-    uint32_t link[SAC_LANES];
-} unit;
-
-/* What the first pass leaves for the second. A block is named by 64 times its number, which is its offset
- * among the links and half its offset among the spheres; a child of b by the offset of its x in `units`. */
-typedef struct job_list {
-    unit *units;
-    uint32_t *block_a, *child_b, *lanes_a;
-    size_t count;
-} job_list;
-
-_Static_assert(sizeof(sac_sphere_block) == 128 && sizeof(sac_link_block) == 64 && sizeof(unit) == 160 &&
-                   offsetof(sac_link_block, bound) == 32 && offsetof(unit, link) == 128,
+_Static_assert(sizeof(sac_sphere_block) == 128 && sizeof(sac_link_block) == 64 &&
+                   sizeof(sac_moved_block) == 160 && offsetof(sac_link_block, bound) == 32 &&
+                   offsetof(sac_moved_block, link) == 128,
                "the offsets below count on it");
 
 INLINE const float *at(const void *base, size_t offset)
@@ -49,19 +35,21 @@ INLINE sac_f8 square_of_distance(sac_f8 x, sac_f8 y, sac_f8 z)
     return sac_f8_add(sac_f8_add(sac_f8_mul(x, x), sac_f8_mul(y, y)), sac_f8_mul(z, z));
 }
 
-/* The second pass. `kind` is a constant where this is called. */
-INLINE void run_jobs(const sac_descent *d, const job_list *jobs, sac_span *queue, sac_span *done,
+/* The second pass. `kind` and `some_lanes` are constants where this is called. */
+INLINE bool run_jobs(const sac_descent *d, sac_job_list *jobs, sac_span *queue, sac_span *done,
                      const sac_open_kind kind, const bool some_lanes)
 {
     const sac_sphere_block *spheres = d->a->spheres;
     const sac_link_block *links = d->a->links;
+    const sac_moved_block *moved = jobs->moved;
     uint32_t *qa = queue->a, *qb = queue->b, *da = done->a, *db = done->b;
-    size_t qn = queue->count, dn = done->count;
-    const unit *units = jobs->units;
-    const size_t count = jobs->count;
-    for (size_t j = 0; j < count; j++) {
+    size_t qn = queue->count, dn = done->count, j = jobs->next;
+    const size_t count = jobs->count, q_room = queue->room, d_room = done->room;
+    for (; j < count; j++) {
+        if (kind != SAC_OPEN_TO_DONE && qn + SAC_LANES > q_room) break;
+        if (kind != SAC_OPEN_TO_QUEUE && dn + SAC_LANES > d_room) break;
         size_t block = jobs->block_a[j], child = jobs->child_b[j];
-        const float *a = at(spheres, 2 * block), *b = at(units, child);
+        const float *a = at(spheres, 2 * block), *b = at(moved, child);
         sac_f8 x = sac_f8_sub(sac_f8_load(a), sac_f8_set(b[0]));
         sac_f8 y = sac_f8_sub(sac_f8_load(a + 8), sac_f8_set(b[8]));
         sac_f8 z = sac_f8_sub(sac_f8_load(a + 16), sac_f8_set(b[16]));
@@ -90,6 +78,8 @@ INLINE void run_jobs(const sac_descent *d, const job_list *jobs, sac_span *queue
     }
     queue->count = (uint32_t)qn;
     done->count = (uint32_t)dn;
+    jobs->next = (uint32_t)j;
+    return j == count;
 }
 
 INLINE void prefetch_pair(const sac_descent *d, uint32_t a, uint32_t b)
@@ -107,15 +97,11 @@ INLINE void prefetch_pair(const sac_descent *d, uint32_t a, uint32_t b)
     sac_prefetch((uintptr_t)d->b->links + at_b);
 }
 
-/* The first pass, and then the second. `simple`, a constant where this is called: no pair has a leaf, nodes
- * have one block, and `kind` is known. */
-INLINE uint32_t open_batch(const sac_descent *d, const uint32_t *pa, const uint32_t *pb, uint32_t count,
-                           sac_span *queue, sac_span *done, const bool simple, sac_open_kind kind)
+/* The first pass. `simple`, a constant where this is called: no pair has a leaf, nodes have one block, and
+ * the kind is known. */
+INLINE uint32_t prepare_jobs(const sac_descent *d, const uint32_t *pa, const uint32_t *pb, uint32_t count,
+                             sac_job_list *jobs, const bool simple)
 {
-    enum { UNITS = SAC_OPEN_BATCH * 2, JOBS = SAC_OPEN_BATCH * 2 * 16 + SAC_LANES };
-    unit units[UNITS];
-    uint32_t block_a_of[JOBS], child_b_of[JOBS], lanes_a_of[JOBS];
-    job_list jobs = {units, block_a_of, child_b_of, lanes_a_of, 0};
     const sac_sphere_block *spheres_a = d->a->spheres, *spheres_b = d->b->spheres;
     const sac_link_block *links_a = d->a->links, *links_b = d->b->links;
     const uint32_t *parents = d->a->parents;
@@ -135,9 +121,10 @@ INLINE uint32_t open_batch(const sac_descent *d, const uint32_t *pa, const uint3
     const sac_f8 scale = sac_f8_set(d->scale);
     static const _Alignas(32) uint32_t first_children[SAC_LANES] = {0, 4, 8, 12, 16, 20, 24, 28};
     sac_n8 children = sac_n8_load(first_children);
-    const sac_n8 next_unit = sac_n8_set(sizeof(unit));
+    const sac_n8 next_unit = sac_n8_set(sizeof(sac_moved_block));
     uint32_t kinds = 0;
-    unit *u = units;
+    size_t job_count = 0;
+    sac_moved_block *u = jobs->moved;
     for (uint32_t n = 0; n < count; n++) {
         uint32_t a = pa[n], b = pb[n];
         prefetch_pair(d, pa[n + AHEAD], pb[n + AHEAD]);
@@ -199,35 +186,49 @@ INLINE uint32_t open_batch(const sac_descent *d, const uint32_t *pa, const uint3
                     uint32_t leaf_b = sac_n8_top(link_b) & lanes_b;
                     kinds |= ((leaf_a != 0) & (leaf_b != 0)) * (uint32_t)SAC_OPEN_TO_DONE;
                     kinds |= ((leaf_a ^ there_a) | (leaf_b ^ there_b)) != 0 ? SAC_OPEN_TO_QUEUE : 0u;
-                    sac_n8_store(jobs.lanes_a + jobs.count, sac_n8_set(lanes_a));
+                    sac_n8_store(jobs->lanes_a + job_count, sac_n8_set(lanes_a));
                 }
-                sac_n8_store(jobs.block_a + jobs.count, sac_n8_set((uint32_t)block_a));
-                sac_n8_pack(jobs.child_b + jobs.count, children, live);
-                jobs.count += live_count;
+                sac_n8_store(jobs->block_a + job_count, sac_n8_set((uint32_t)block_a));
+                sac_n8_pack(jobs->child_b + job_count, children, live);
+                job_count += live_count;
             }
             children = sac_n8_add(children, next_unit);
             u++;
         }
     }
-    if (!simple) kind = (sac_open_kind)kinds;
-    if (kind == SAC_OPEN_TO_QUEUE)
-        run_jobs(d, &jobs, queue, done, SAC_OPEN_TO_QUEUE, !simple);
-    else if (kind == SAC_OPEN_TO_DONE)
-        run_jobs(d, &jobs, queue, done, SAC_OPEN_TO_DONE, !simple);
-    else
-        run_jobs(d, &jobs, queue, done, SAC_OPEN_MIXED, !simple);
-    return SAC_LANES * (uint32_t)((size_t)(u - units) + jobs.count);
+    if (!simple) jobs->kind = (sac_open_kind)kinds;
+    jobs->some_lanes = !simple;
+    jobs->count = (uint32_t)job_count;
+    jobs->next = 0;
+    return SAC_LANES * (uint32_t)((size_t)(u - jobs->moved) + job_count);
 }
 
-static uint32_t open_pairs(const sac_descent *d, const uint32_t *a, const uint32_t *b, uint32_t count,
-                           sac_open_kind kind, sac_span *queue, sac_span *done)
+static uint32_t prepare(const sac_descent *d, const uint32_t *a, const uint32_t *b, uint32_t count,
+                        sac_open_kind kind, sac_job_list *jobs)
 {
-    if (kind == SAC_OPEN_MIXED) return open_batch(d, a, b, count, queue, done, false, SAC_OPEN_MIXED);
-    return open_batch(d, a, b, count, queue, done, true, kind);
+    jobs->kind = kind;
+    if (kind == SAC_OPEN_MIXED) return prepare_jobs(d, a, b, count, jobs, false);
+    return prepare_jobs(d, a, b, count, jobs, true);
+}
+
+static bool run(const sac_descent *d, sac_job_list *jobs, sac_span *queue, sac_span *done)
+{
+    switch (jobs->kind * 2 + jobs->some_lanes) {
+    case SAC_OPEN_TO_QUEUE * 2:
+        return run_jobs(d, jobs, queue, done, SAC_OPEN_TO_QUEUE, false);
+    case SAC_OPEN_TO_DONE * 2:
+        return run_jobs(d, jobs, queue, done, SAC_OPEN_TO_DONE, false);
+    case SAC_OPEN_TO_QUEUE * 2 + 1:
+        return run_jobs(d, jobs, queue, done, SAC_OPEN_TO_QUEUE, true);
+    case SAC_OPEN_TO_DONE * 2 + 1:
+        return run_jobs(d, jobs, queue, done, SAC_OPEN_TO_DONE, true);
+    default:
+        return run_jobs(d, jobs, queue, done, SAC_OPEN_MIXED, true);
+    }
 }
 
 #define KERNEL_NAME_OF(path) sac_kernel_##path
 #define KERNEL_NAME(path) KERNEL_NAME_OF(path)
-const sac_kernel KERNEL_NAME(SAC_SIMD_PATH) = {open_pairs};
+const sac_kernel KERNEL_NAME(SAC_SIMD_PATH) = {prepare, run};
 
 #endif
