@@ -133,8 +133,8 @@ static sac_transform random_pose(sac_rng *rng, float reach)
 static sac_tree *random_tree(sac_rng *rng)
 {
     static const uint32_t deepest[] = {0, 0, 6, 4, 3, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2};
-    garden_def def = {.shape = (garden_shape)sac_rng_below(rng, GARDEN_SHAPE_COUNT),
-                      .seed = sac_rng_next(rng)};
+    garden_def def = {.seed = sac_rng_next(rng)};
+    def.shape = (garden_shape)sac_rng_below(rng, GARDEN_SHAPE_COUNT);
     def.branch = 2 + sac_rng_below(rng, 15);
     def.depth = sac_rng_below(rng, deepest[def.branch] + 1);
     def.nested = sac_rng_below(rng, 2);
@@ -186,7 +186,8 @@ static void complete_is_brute_force_on_every_path(void **state)
     sac_rng rng = sac_rng_seed(11);
     size_t contacts = 0, hits = 0;
     for (int t = 0; t < 60; t++) {
-        scene s = scene_of(random_tree(&rng), random_tree(&rng));
+        sac_tree *first = random_tree(&rng), *second = random_tree(&rng);
+        scene s = scene_of(first, second);
         for (int p = 0; p < 4; p++) {
             scene_place(&s, &rng);
             size_t room = s.count + 1;
@@ -262,7 +263,8 @@ static void fronts_cover_at_every_interruption(void **state)
     (void)state;
     sac_rng rng = sac_rng_seed(12);
     for (int t = 0; t < 40; t++) {
-        scene s = scene_of(random_tree(&rng), random_tree(&rng));
+        sac_tree *first = random_tree(&rng), *second = random_tree(&rng);
+        scene s = scene_of(first, second);
         scene_place(&s, &rng);
         for (int simd = 0; simd < SAC_SIMD_COUNT; simd++) {
             if (!sac_simd_supported((sac_simd)simd)) continue;
@@ -423,8 +425,9 @@ static void contacts_divide_the_line_of_centres(void **state)
     (void)state;
     sac_rng rng = sac_rng_seed(14);
     size_t seen = 0;
-    for (int t = 0; t < 30; t++) {
-        scene s = scene_of(random_tree(&rng), random_tree(&rng));
+    for (int t = 0; t < 60; t++) {
+        sac_tree *first = random_tree(&rng), *second = random_tree(&rng);
+        scene s = scene_of(first, second);
         scene_place(&s, &rng);
         sac_front_pool *pool = pool_of(1, 65536);
         sac_front *front;
