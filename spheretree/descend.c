@@ -32,6 +32,7 @@ static uint64_t descend(const sac_descent *d, const sac_kernel *kernel, output *
     level_buffer spare;
     sac_job_list jobs;
     uint32_t counts[SAC_TREE_MOST_DEPTH + 1] = {1}, heads[SAC_TREE_MOST_DEPTH + 1] = {0};
+    bool direct[SAC_TREE_MOST_DEPTH + 1] = {true};
     uint32_t batch = BUFFER / sac_descent_most_children(d), level = 0;
     uint64_t tests = 0;
     levels[0].a[0] = sac_node_link(d->a, 0);
@@ -50,12 +51,13 @@ static uint64_t descend(const sac_descent *d, const sac_kernel *kernel, output *
         /* A pair that can be opened is above the deepest level, so there is one below. */
         sac_span queue = {levels[level + 1].a, levels[level + 1].b, 0, BUFFER + SAC_LANES};
         tests += kernel->prepare(d, levels[level].a + head, levels[level].b + head, n,
-                                 sac_descent_kind(d, level), &jobs);
+                                 sac_descent_kind(d, level), direct[level], &jobs);
         kernel->run(d, &jobs, &queue, &done);
         if (!roomy) spill(out, &done);
         out->count += done.count;
         if (queue.count) {
             level++;
+            direct[level] = sac_descent_direct(n, queue.count);
             counts[level] = queue.count;
             heads[level] = 0;
         }

@@ -58,7 +58,7 @@ typedef struct sac_front sac_front;
 
 typedef struct sac_front_pool_def {
     uint32_t fronts;  /* most fronts in use at once; default 64 */
-    uint32_t entries; /* node pairs that all fronts together may hold, beyond a first 128 each; default 65536,
+    uint32_t entries; /* node pairs that all fronts together may hold, beyond a first 256 each; default 65536,
                          8 bytes each. When they run out fronts stay coarse. */
     uint32_t cookie;  /* set by sac_default_front_pool_def; catches a forgotten default */
 } sac_front_pool_def;
@@ -70,7 +70,7 @@ typedef struct sac_front_pool_usage {
     size_t bytes;                 /* all the pool will ever hold */
 } sac_front_pool_usage;
 
-#define SAC_FRONT_CHUNK 128u
+#define SAC_FRONT_CHUNK 256u
 
 sac_front_pool_def sac_default_front_pool_def(void);
 /* All memory is taken here. The SIMD path is chosen here too. */

@@ -57,16 +57,28 @@ typedef struct sac_job_list {
     uint32_t count, next;
     sac_open_kind kind;
     bool some_lanes; /* lanes_a matters */
+    bool direct;     /* one job a pair: all of b's children against all of a's */
 } sac_job_list;
+
+/* Whether to open pairs without the first test of b's children against a's bound: worth it where at least an
+ * eighth of the children touch, because then nearly all would pass. Told by what the level above found. */
+static inline bool sac_descent_direct(uint32_t opened, uint32_t found) { return found >= opened * SAC_LANES; }
+
+/* Places a job may fill. */
+static inline uint32_t sac_job_most(const sac_job_list *jobs)
+{
+    return jobs->direct ? SAC_LANES * SAC_LANES : SAC_LANES;
+}
 
 typedef struct sac_kernel {
     /* First pass over `count` pairs (a[i], b[i]), which are links and not both leaves. Returns the node tests
-     * of both passes. Reads up to SAC_SPAN_SLACK entries beyond `count`, to prefetch. */
+     * of both passes. Reads up to SAC_SPAN_SLACK entries beyond `count`, to prefetch. `direct` is ignored for
+     * MIXED. */
     uint32_t (*prepare)(const sac_descent *descent, const uint32_t *a, const uint32_t *b, uint32_t count,
-                        sac_open_kind kind, sac_job_list *jobs);
+                        sac_open_kind kind, bool direct, sac_job_list *jobs);
     /* Second pass: children that overlap are added to `queue` as links, or, both leaves, to `done` as node
-     * ids. Returns true when all jobs are done, false when one of the spans has less than 8 of its room
-     * left. */
+     * ids. Returns true when all jobs are done, false when one of the spans may not have
+     * room for the next. */
     bool (*run)(const sac_descent *descent, sac_job_list *jobs, sac_span *queue, sac_span *done);
 } sac_kernel;
 

@@ -52,6 +52,8 @@ static void start(sac_front *front)
     front->head_at = front->head_kept = 0;
     front->level = 0;
     front->level_left = 0;
+    front->level_size = 1;
+    front->direct = true;
     front->half.slot = 0;
     front->tests = 1;
     if (!sac_balls_touch(sac_ball_of(d->a, 0), sac_ball_move(d->m, d->scale, sac_ball_of(d->b, 0)))) return;
@@ -149,8 +151,9 @@ static void take_off(sac_front *front, uint32_t count)
 static void end_of_level(sac_front *front)
 {
     if (front->level_left) return;
+    front->direct = sac_descent_direct(front->level_size, front->queue.count);
     front->level++;
-    front->level_left = front->queue.count;
+    front->level_left = front->level_size = front->queue.count;
 }
 
 /* The first `count` pairs leave the queue, then what they turned into enters. */
@@ -263,7 +266,11 @@ static uint64_t step_half(sac_front *front, uint64_t credits)
     half_view v = {head->a[front->head_at], head->b[front->head_at], {0}, {0}};
     v.a = sac_link_lanes(d->a, v.link_a);
     v.b = sac_link_lanes(d->b, v.link_b);
-    if (half->slot == 0) *half = (sac_half_opened){0};
+    if (half->slot == 0) {
+        *half = (sac_half_opened){0};
+        if (front->direct && sac_descent_kind(d, front->level) != SAC_OPEN_MIXED)
+            half->slot = CULL_SLOTS, half->live = 0xff;
+    }
     uint64_t spent = 0;
     uint32_t id_a, id_b, i = half->slot;
     for (; i < SLOTS; i++) {
@@ -318,10 +325,10 @@ static void run_into_lists(sac_front *front)
             pool->chunks[front->done.tail].count = done.count;
         }
         if (finished) break;
-        /* A chunk with less than eight places left is full. */
-        if (jobs->kind != SAC_OPEN_TO_DONE && queue.count + SAC_LANES > SAC_FRONT_CHUNK)
+        /* A chunk with too few places left is full. */
+        if (jobs->kind != SAC_OPEN_TO_DONE && queue.count + sac_job_most(jobs) > SAC_FRONT_CHUNK)
             list_grow(front, &front->queue);
-        if (jobs->kind != SAC_OPEN_TO_QUEUE && done.count + SAC_LANES > SAC_FRONT_CHUNK)
+        if (jobs->kind != SAC_OPEN_TO_QUEUE && done.count + sac_job_most(jobs) > SAC_FRONT_CHUNK)
             list_grow(front, &front->done);
     }
 }
@@ -329,9 +336,10 @@ static void run_into_lists(sac_front *front)
 /* Surely enough chunks for whatever the prepared jobs find? */
 static bool plenty(const sac_front *front)
 {
-    /* A chunk is left when less than eight of its places are free. */
-    const uint32_t used = SAC_FRONT_CHUNK - SAC_LANES + 1;
-    uint32_t most = front->pool->jobs->count * SAC_LANES;
+    /* A chunk is left when less places are free than a job may fill. */
+    const sac_job_list *jobs = front->pool->jobs;
+    const uint32_t used = SAC_FRONT_CHUNK - sac_job_most(jobs) + 1;
+    uint32_t most = jobs->count * sac_job_most(jobs);
     return 2 * ((most + used - 1) / used + 1) <= sac_front_spare_chunks(front);
 }
 
@@ -344,7 +352,7 @@ static uint64_t step_batch(sac_front *front, uint32_t count)
     for (;;) {
         const sac_chunk *head = &pool->chunks[front->queue.head];
         uint64_t spent = pool->kernel->prepare(d, head->a + front->head_at, head->b + front->head_at, count,
-                                               kind, pool->jobs);
+                                               kind, front->direct, pool->jobs);
         if (plenty(front)) {
             take_off(front, count);
             run_into_lists(front);

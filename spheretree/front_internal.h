@@ -38,6 +38,8 @@ struct sac_front {
     uint32_t head_at;
     uint32_t head_kept; /* pairs kept coarse are moved to the start of the first chunk, always free by then */
     uint32_t level, level_left; /* level of the first pair; pairs of that level still in the queue */
+    uint32_t level_size;        /* pairs it had */
+    bool direct;                /* how this level is opened */
     sac_half_opened half;
     uint64_t tests;
     uint32_t next_free; /* front, in the pool's list */

@@ -82,6 +82,34 @@ INLINE bool run_jobs(const sac_descent *d, sac_job_list *jobs, sac_span *queue, 
     return j == count;
 }
 
+/* The second pass of pairs that skipped the first test: jobs are pairs, a's children stay in registers. */
+INLINE bool run_direct(const sac_descent *d, sac_job_list *jobs, sac_span *to, const bool leaves)
+{
+    size_t n = to->count, j = jobs->next;
+    const size_t count = jobs->count, room = to->room;
+    for (; j < count && n + SAC_LANES * SAC_LANES <= room; j++) {
+        size_t block = jobs->block_a[j];
+        const float *a = at(d->a->spheres, 2 * block), *b = jobs->moved[j].x;
+        sac_f8 ax = sac_f8_load(a), ay = sac_f8_load(a + 8), az = sac_f8_load(a + 16),
+               ar = sac_f8_load(a + 24);
+        sac_n8 link_a = sac_n8_load((const uint32_t *)at(d->a->links, block));
+        if (leaves) link_a = sac_n8_clear_top(link_a);
+#pragma GCC unroll 8
+        for (int k = 0; k < 8; k++, b++) {
+            sac_f8 x = sac_f8_sub(ax, sac_f8_set(b[0])), y = sac_f8_sub(ay, sac_f8_set(b[8]));
+            sac_f8 z = sac_f8_sub(az, sac_f8_set(b[16])), r = sac_f8_add(ar, sac_f8_set(b[24]));
+            uint32_t mask = sac_f8_le(square_of_distance(x, y, z), sac_f8_mul(r, r));
+            uint32_t link_b = *((const uint32_t *)b + 32);
+            sac_n8_pack(to->a + n, link_a, mask);
+            sac_n8_store(to->b + n, sac_n8_set(leaves ? link_b & ~SAC_LINK_LEAF : link_b));
+            n += sac_bits(mask);
+        }
+    }
+    to->count = (uint32_t)n;
+    jobs->next = (uint32_t)j;
+    return j == count;
+}
+
 INLINE void prefetch_pair(const sac_descent *d, uint32_t a, uint32_t b)
 {
     /* What is past the end of a queue names any block or none; integers keep the arithmetic defined,
@@ -100,7 +128,7 @@ INLINE void prefetch_pair(const sac_descent *d, uint32_t a, uint32_t b)
 /* The first pass. `simple`, a constant where this is called: no pair has a leaf, nodes have one block, and
  * the kind is known. */
 INLINE uint32_t prepare_jobs(const sac_descent *d, const uint32_t *pa, const uint32_t *pb, uint32_t count,
-                             sac_job_list *jobs, const bool simple)
+                             sac_job_list *jobs, const bool simple, const bool direct)
 {
     const sac_sphere_block *spheres_a = d->a->spheres, *spheres_b = d->b->spheres;
     const sac_link_block *links_a = d->a->links, *links_b = d->b->links;
@@ -129,8 +157,10 @@ INLINE uint32_t prepare_jobs(const sac_descent *d, const uint32_t *pa, const uin
         uint32_t a = pa[n], b = pb[n];
         prefetch_pair(d, pa[n + AHEAD], pb[n + AHEAD]);
         uint32_t lanes_a = 0xff, lanes_b = 0xff, blocks_a = 1, blocks_b = 1;
-        uint32_t id_a;
-        if (simple || !((a | b) & SAC_LINK_LEAF)) {
+        uint32_t id_a = 0;
+        if (direct) {
+            /* node a itself is not looked at */
+        } else if (simple || !((a | b) & SAC_LINK_LEAF)) {
             id_a = parents[a];
             if (!simple) blocks_a = d->a->blocks_per_node, blocks_b = d->b->blocks_per_node;
         } else {
@@ -171,6 +201,11 @@ INLINE uint32_t prepare_jobs(const sac_descent *d, const uint32_t *pa, const uin
             sac_f8_store(u->z, bz);
             sac_f8_store(u->r, br);
             sac_n8_store(u->link, link_b);
+            if (direct) {
+                jobs->block_a[job_count++] = a * (uint32_t)sizeof(sac_link_block);
+                u++;
+                continue;
+            }
             sac_f8 r = sac_f8_add(br, ar);
             sac_f8 d2 = square_of_distance(sac_f8_sub(bx, ax), sac_f8_sub(by, ay), sac_f8_sub(bz, az));
             uint32_t live = sac_f8_le(d2, sac_f8_mul(r, r));
@@ -198,21 +233,27 @@ INLINE uint32_t prepare_jobs(const sac_descent *d, const uint32_t *pa, const uin
     }
     if (!simple) jobs->kind = (sac_open_kind)kinds;
     jobs->some_lanes = !simple;
+    jobs->direct = direct;
     jobs->count = (uint32_t)job_count;
     jobs->next = 0;
+    if (direct) return SAC_LANES * SAC_LANES * count;
     return SAC_LANES * (uint32_t)((size_t)(u - jobs->moved) + job_count);
 }
 
 static uint32_t prepare(const sac_descent *d, const uint32_t *a, const uint32_t *b, uint32_t count,
-                        sac_open_kind kind, sac_job_list *jobs)
+                        sac_open_kind kind, bool direct, sac_job_list *jobs)
 {
     jobs->kind = kind;
-    if (kind == SAC_OPEN_MIXED) return prepare_jobs(d, a, b, count, jobs, false);
-    return prepare_jobs(d, a, b, count, jobs, true);
+    if (kind == SAC_OPEN_MIXED) return prepare_jobs(d, a, b, count, jobs, false, false);
+    if (direct) return prepare_jobs(d, a, b, count, jobs, true, true);
+    return prepare_jobs(d, a, b, count, jobs, true, false);
 }
 
 static bool run(const sac_descent *d, sac_job_list *jobs, sac_span *queue, sac_span *done)
 {
+    if (jobs->direct)
+        return jobs->kind == SAC_OPEN_TO_DONE ? run_direct(d, jobs, done, true)
+                                              : run_direct(d, jobs, queue, false);
     switch (jobs->kind * 2 + jobs->some_lanes) {
     case SAC_OPEN_TO_QUEUE * 2:
         return run_jobs(d, jobs, queue, done, SAC_OPEN_TO_QUEUE, false);
