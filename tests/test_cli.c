@@ -363,6 +363,32 @@ static void compare_writes_a_page_that_needs_nothing_else(void **state)
     look_at("cmp/octree.png", 320, 0);
 }
 
+static void the_demo_writes_its_page(void **state)
+{
+    (void)state;
+    static char page[MOST_OUTPUT];
+    assert_int_equal(run("demo --out demo --quick --width 320 --json"), 0);
+    json_t *object = last_line(), *pairs = json_object_get(object, "pairs"), *pair;
+    size_t i;
+    assert_int_equal(json_array_size(json_object_get(object, "shapes")), 3);
+    assert_int_equal(json_array_size(pairs), 3);
+    json_array_foreach(pairs, i, pair)
+    {
+        json_t *stops = json_object_get(pair, "stops"),
+               *last = json_array_get(stops, json_array_size(stops) - 1);
+        assert_true(json_is_true(json_object_get(last, "complete")));
+        assert_false(json_is_true(json_object_get(json_array_get(stops, 0), "complete")));
+        assert_true(json_integer_value(json_object_get(last, "contacts")) > 0);
+        char name[64];
+        snprintf(name, sizeof name, "demo/%s", json_string_value(json_object_get(pair, "picture")));
+        look_at(name, 320, 0);
+    }
+    json_decref(object);
+    slurp("demo/index.html", page);
+    assert_null(strstr(page, "http"));
+    assert_int_equal(run("tree info demo/blob.sactree demo/knot.sactree demo/gear.sactree"), 0);
+}
+
 static void bench_bake_ends_in_json(void **state)
 {
     (void)state;
@@ -420,6 +446,7 @@ int main(void)
         cmocka_unit_test(pictures_show_something),
         cmocka_unit_test(a_picture_does_not_depend_on_threads),
         cmocka_unit_test(compare_writes_a_page_that_needs_nothing_else),
+        cmocka_unit_test(the_demo_writes_its_page),
         cmocka_unit_test(bench_bake_ends_in_json),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
