@@ -45,9 +45,22 @@ void sac_pose_normalise(sac_transform *pose)
     for (int i = 0; i < 4; i++) q[i] = (float)(q[i] / length);
 }
 
+/* Every descent begins with the root and its children, blocks 0 and 1. Asked for now, they arrive while the
+ * poses are worked out. */
+static void prefetch_top(const sac_tree *tree)
+{
+    for (uint32_t block = 0; block < 2; block++) {
+        __builtin_prefetch((const char *)tree->spheres + block * sizeof *tree->spheres);
+        __builtin_prefetch((const char *)tree->spheres + block * sizeof *tree->spheres + SAC_CACHE_LINE);
+        __builtin_prefetch((const char *)tree->links + block * sizeof *tree->links);
+    }
+}
+
 sac_result sac_descent_init(sac_descent *d, const sac_tree *a, const sac_transform *pose_a, const sac_tree *b,
                             const sac_transform *pose_b, sac_error *error)
 {
+    prefetch_top(a);
+    prefetch_top(b);
     sac_result result = sac_pose_check(pose_a, "the first object", error);
     if (result == SAC_OK) result = sac_pose_check(pose_b, "the second object", error);
     if (result != SAC_OK) return result;
