@@ -54,7 +54,7 @@ bool sac_surface_encloses(const sac_surface *surface, const double p[3]);
 /* ---- cover: the pieces of object that every level must hold ---- */
 
 /* A piece is the convex hull of its corners, so a sphere that holds the corners holds the piece: surface
- * triangles cut small (3 corners) and, for solid trees, cells of the interior (8 corners). */
+ * triangles cut small (3 to 6 corners) and, for solid trees, cells of the interior (8 corners). */
 typedef struct sac_cover {
     double (*points)[3]; /* shared corners, mesh coordinates */
     uint32_t point_count;
@@ -79,7 +79,7 @@ sac_result sac_cells_init(sac_cells *cells, const sac_surface *surface, const do
                           const double high[3], double cell_size, sac_error *error);
 void sac_cells_fini(sac_cells *cells);
 
-/* Cut the mesh into triangles with no edge longer than `piece_size`, and take the cells as they are. */
+/* Cut the mesh into pieces no longer than `piece_size`, and take the cells as they are. */
 sac_result sac_cover_init(sac_cover *cover, const sac_mesh *mesh, double piece_size, const sac_cells *cells,
                           sac_error *error);
 void sac_cover_fini(sac_cover *cover);

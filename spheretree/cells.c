@@ -5,12 +5,7 @@
 
 #include <math.h>
 
-/* Lattice of the finest corners; 21 bits an axis. */
-typedef struct lattice {
-    uint64_t *keys;
-    uint32_t *values;
-    size_t size, used;
-} lattice;
+#include "base/map.h"
 
 typedef struct place {
     double at[3];
@@ -24,51 +19,22 @@ typedef struct filler {
     const sac_surface *surface;
     double low[3], fine; /* side of the finest cube */
     uint32_t coarse;     /* largest cube, in finest ones */
-    lattice lattice;
+    sac_map lattice;     /* finest corners by their three coordinates of 21 bits */
     sac_array(place) corners;
     sac_array(cube) cells;
 } filler;
 
-static bool lattice_grow(lattice *l)
-{
-    lattice old = *l;
-    l->size = old.size ? old.size * 2 : 1u << 14;
-    l->keys = sac_alloc_zero(l->size, sizeof *l->keys);
-    l->values = sac_alloc(l->size, sizeof *l->values);
-    if (!l->keys || !l->values) {
-        sac_free(l->keys, l->size, sizeof *l->keys);
-        sac_free(l->values, l->size, sizeof *l->values);
-        *l = old;
-        return false;
-    }
-    for (size_t i = 0; i < old.size; i++) {
-        if (!old.keys[i]) continue;
-        size_t slot = (size_t)(old.keys[i] * 0x9e3779b97f4a7c15u >> 24) & (l->size - 1);
-        while (l->keys[slot]) slot = (slot + 1) & (l->size - 1);
-        l->keys[slot] = old.keys[i];
-        l->values[slot] = old.values[i];
-    }
-    sac_free(old.keys, old.size, sizeof *old.keys);
-    sac_free(old.values, old.size, sizeof *old.values);
-    return true;
-}
-
 static bool corner_at(filler *f, uint32_t x, uint32_t y, uint32_t z, uint32_t *out)
 {
-    lattice *l = &f->lattice;
-    if ((l->used + 1) * 3 > l->size * 2 && !lattice_grow(l)) return false;
-    uint64_t key = 1ull << 63 | (uint64_t)x << 42 | (uint64_t)y << 21 | z;
-    size_t slot = (size_t)(key * 0x9e3779b97f4a7c15u >> 24) & (l->size - 1);
-    while (l->keys[slot] && l->keys[slot] != key) slot = (slot + 1) & (l->size - 1);
-    if (!l->keys[slot]) {
-        if (!sac_array_reserve(&f->corners, f->corners.count + 1)) return false;
-        double *at = f->corners.data[f->corners.count].at;
-        at[0] = f->low[0] + x * f->fine, at[1] = f->low[1] + y * f->fine, at[2] = f->low[2] + z * f->fine;
-        l->keys[slot] = key;
-        l->values[slot] = (uint32_t)f->corners.count++;
-        l->used++;
+    bool fresh;
+    uint32_t *value = sac_map_at(&f->lattice, 1ull << 63 | (uint64_t)x << 42 | (uint64_t)y << 21 | z, &fresh);
+    if (!value) return false;
+    if (fresh) {
+        place corner = {{f->low[0] + x * f->fine, f->low[1] + y * f->fine, f->low[2] + z * f->fine}};
+        if (!sac_array_push(&f->corners, corner)) return false;
+        *value = (uint32_t)f->corners.count - 1;
     }
-    *out = l->values[slot];
+    *out = *value;
     return true;
 }
 
@@ -130,8 +96,7 @@ sac_result sac_cells_init(sac_cells *cells, const sac_surface *surface, const do
     }
     sac_array_fini(&f.corners);
     sac_array_fini(&f.cells);
-    sac_free(f.lattice.keys, f.lattice.size, sizeof *f.lattice.keys);
-    sac_free(f.lattice.values, f.lattice.size, sizeof *f.lattice.values);
+    sac_map_fini(&f.lattice);
     if (done) return SAC_OK;
     sac_cells_fini(cells);
     return sac_error_set(error, SAC_ERROR_MEMORY, "use a smaller mesh", "no memory for the interior");

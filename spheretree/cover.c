@@ -1,114 +1,125 @@
-/* The pieces every level must hold: surface triangles cut until they are small against the leaves' spheres,
+/* The pieces every level must hold: the surface cut until its pieces are small against the leaves' spheres,
  * and for solid trees the cells of the interior. Pieces are convex, so holding the corners is a proof. */
 #include "spheretree/build_internal.h"
 
 #include <math.h>
 
-/* Corners made on edges, found again by the neighbour through a hash of the edge's ends. */
-typedef struct midpoints {
-    uint64_t *keys; /* low end << 32 | high end, 0: free */
-    uint32_t *values;
-    size_t size; /* power of two */
-    size_t used;
-} midpoints;
+#include "base/map.h"
+
+enum { MOST_CORNERS = 6 };
 
 typedef struct place {
     double at[3];
 } place;
 
-typedef struct cut_piece {
-    uint32_t corner[3], triangle, from; /* from: the piece it was cut out of */
-} cut_piece;
+/* A convex polygon. */
+typedef struct polygon {
+    uint32_t corner[MOST_CORNERS], count;
+    uint32_t triangle, from; /* of the mesh; the piece it was cut out of */
+} polygon;
 
 typedef struct cutter {
     sac_array(place) points;
-    sac_array(cut_piece) pieces;
-    midpoints mids;
-    double longest2; /* squares of edge lengths above this are cut */
-    uint32_t from;
+    sac_array(polygon) pieces;
+    sac_map middles; /* of edges, so that neighbours share the new corner */
+    double longest2; /* squares of lengths above this are cut */
 } cutter;
 
-static size_t slot_of(const midpoints *m, uint64_t key)
-{
-    uint64_t hash = key * 0x9e3779b97f4a7c15u;
-    size_t slot = (size_t)(hash >> 20) & (m->size - 1);
-    while (m->keys[slot] && m->keys[slot] != key) slot = (slot + 1) & (m->size - 1);
-    return slot;
-}
+static const double *at(const cutter *c, uint32_t point) { return c->points.data[point].at; }
 
-static bool mids_grow(midpoints *m)
+static double length2(const cutter *c, uint32_t a, uint32_t b)
 {
-    midpoints bigger = {.size = m->size ? m->size * 2 : 4096};
-    bigger.keys = sac_alloc_zero(bigger.size, sizeof *bigger.keys);
-    bigger.values = sac_alloc(bigger.size, sizeof *bigger.values);
-    if (!bigger.keys || !bigger.values) {
-        sac_free(bigger.keys, bigger.size, sizeof *bigger.keys);
-        sac_free(bigger.values, bigger.size, sizeof *bigger.values);
-        return false;
-    }
-    for (size_t i = 0; i < m->size; i++)
-        if (m->keys[i]) {
-            size_t slot = slot_of(&bigger, m->keys[i]);
-            bigger.keys[slot] = m->keys[i];
-            bigger.values[slot] = m->values[i];
-        }
-    bigger.used = m->used;
-    sac_free(m->keys, m->size, sizeof *m->keys);
-    sac_free(m->values, m->size, sizeof *m->values);
-    *m = bigger;
-    return true;
-}
-
-static bool middle_of(cutter *c, uint32_t a, uint32_t b, uint32_t *out)
-{
-    if ((c->mids.used + 1) * 3 > c->mids.size * 2 && !mids_grow(&c->mids)) return false;
-    uint32_t low = a < b ? a : b, high = a < b ? b : a;
-    uint64_t key = (uint64_t)low << 32 | high; /* high > 0, so never 0 */
-    size_t slot = slot_of(&c->mids, key);
-    if (!c->mids.keys[slot]) {
-        const double *p = c->points.data[low].at, *q = c->points.data[high].at;
-        place between = {{0.5 * (p[0] + q[0]), 0.5 * (p[1] + q[1]), 0.5 * (p[2] + q[2])}};
-        if (!sac_array_push(&c->points, between)) return false;
-        c->mids.keys[slot] = key;
-        c->mids.values[slot] = (uint32_t)c->points.count - 1;
-        c->mids.used++;
-    }
-    *out = c->mids.values[slot];
-    return true;
-}
-
-static double edge2(const cutter *c, uint32_t a, uint32_t b)
-{
-    const double *p = c->points.data[a].at, *q = c->points.data[b].at;
+    const double *p = at(c, a), *q = at(c, b);
     double x = p[0] - q[0], y = p[1] - q[1], z = p[2] - q[2];
     return x * x + y * y + z * z;
 }
 
-static bool keep(cutter *c, uint32_t a, uint32_t b, uint32_t d, uint32_t triangle)
+/* The point between a and b, as part of the way from the lower index, so that its place does not depend on
+ * who asks. */
+static bool point_between(cutter *c, uint32_t a, uint32_t b, double share, uint32_t *out)
 {
-    return sac_array_push(&c->pieces, (cut_piece){{a, b, d}, triangle, c->from});
+    if (a > b) {
+        uint32_t t = a;
+        a = b, b = t, share = 1 - share;
+    }
+    const double *p = at(c, a), *q = at(c, b);
+    place between;
+    for (int k = 0; k < 3; k++) between.at[k] = p[k] + share * (q[k] - p[k]);
+    *out = (uint32_t)c->points.count;
+    return sac_array_push(&c->points, between);
 }
 
-/* Halve the longest edge until none is too long. Both neighbours cut an edge at the same place, so they share
- * the new corner. */
-static bool cut(cutter *c, uint32_t a, uint32_t b, uint32_t d, uint32_t triangle, int depth)
+static bool middle_of(cutter *c, uint32_t a, uint32_t b, uint32_t *out)
 {
-    double ab = edge2(c, a, b), bd = edge2(c, b, d), da = edge2(c, d, a);
-    double longest = fmax(ab, fmax(bd, da));
-    if (longest <= c->longest2 || depth > 40) {
-        return keep(c, a, b, d, triangle);
+    bool fresh;
+    uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a; /* a != b, so never 0 */
+    uint32_t *value = sac_map_at(&c->middles, key, &fresh);
+    if (!value || (fresh && !point_between(c, a, b, 0.5, value))) return false;
+    *out = *value;
+    return true;
+}
+
+/* A polygon that is not a fat triangle is halved across its longest diagonal: slabs stay few corners each,
+ * while halving the edges of a sliver would multiply it. */
+static bool cut_across(cutter *c, const polygon *p)
+{
+    uint32_t a = 0, b = 1;
+    double most = -1;
+    for (uint32_t i = 0; i < p->count; i++)
+        for (uint32_t j = i + 1; j < p->count; j++) {
+            double d2 = length2(c, p->corner[i], p->corner[j]);
+            if (d2 > most) most = d2, a = i, b = j;
+        }
+    if (most <= c->longest2) return sac_array_push(&c->pieces, *p);
+    double along[3], from[3], side[MOST_CORNERS];
+    for (int k = 0; k < 3; k++) {
+        double x = at(c, p->corner[a])[k], y = at(c, p->corner[b])[k];
+        along[k] = y - x, from[k] = 0.5 * (x + y);
     }
-    /* Turn the triangle so that ab is the edge to cut. */
-    if (bd == longest && bd > ab) {
-        uint32_t t = a;
-        a = b, b = d, d = t;
-    } else if (da == longest && da > ab) {
-        uint32_t t = a;
-        a = d, d = b, b = t;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const double *q = at(c, p->corner[i]);
+        side[i] = (q[0] - from[0]) * along[0] + (q[1] - from[1]) * along[1] + (q[2] - from[2]) * along[2];
     }
-    uint32_t m;
-    return middle_of(c, a, b, &m) && cut(c, a, m, d, triangle, depth + 1) &&
-           cut(c, m, b, d, triangle, depth + 1);
+    polygon halves[2] = {{.triangle = p->triangle, .from = p->from},
+                         {.triangle = p->triangle, .from = p->from}};
+    for (uint32_t i = 0; i < p->count; i++) {
+        uint32_t next = (i + 1) % p->count, cut_point;
+        polygon *own = &halves[side[i] > 0];
+        if (own->count == MOST_CORNERS) return sac_array_push(&c->pieces, *p);
+        own->corner[own->count++] = p->corner[i];
+        if ((side[i] > 0) == (side[next] > 0)) continue;
+        if (!point_between(c, p->corner[i], p->corner[next], side[i] / (side[i] - side[next]), &cut_point))
+            return false;
+        for (int h = 0; h < 2; h++) {
+            if (halves[h].count == MOST_CORNERS) return sac_array_push(&c->pieces, *p);
+            halves[h].corner[halves[h].count++] = cut_point;
+        }
+    }
+    return cut_across(c, &halves[0]) && cut_across(c, &halves[1]);
+}
+
+/* A triangle's longest edge is halved until none is too long. Both neighbours cut an edge at the same place.
+ */
+static bool cut(cutter *c, const polygon *p)
+{
+    if (p->count > 3) return cut_across(c, p);
+    uint32_t first = 0;
+    double edge[3], perimeter2 = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        edge[i] = length2(c, p->corner[i], p->corner[(i + 1) % 3]);
+        if (edge[i] > edge[first]) first = i;
+        perimeter2 += edge[i];
+    }
+    if (edge[first] <= c->longest2) return sac_array_push(&c->pieces, *p);
+    /* 16 area^2 by Heron, in squares; the height over the longest edge is 2 area / edge. */
+    double area16 = perimeter2 * perimeter2 - 2 * (edge[0] * edge[0] + edge[1] * edge[1] + edge[2] * edge[2]);
+    if (area16 < 0.5 * c->longest2 * edge[first]) return cut_across(c, p);
+    uint32_t a = p->corner[first], b = p->corner[(first + 1) % 3], d = p->corner[(first + 2) % 3], m;
+    if (!middle_of(c, a, b, &m)) return false;
+    polygon one = *p, other = *p;
+    one.corner[0] = a, one.corner[1] = m, one.corner[2] = d;
+    other.corner[0] = m, other.corner[1] = b, other.corner[2] = d;
+    return cut(c, &one) && cut(c, &other);
 }
 
 static bool cut_mesh(cutter *c, const sac_mesh *mesh)
@@ -118,8 +129,9 @@ static bool cut_mesh(cutter *c, const sac_mesh *mesh)
         for (int k = 0; k < 3; k++) c->points.data[v].at[k] = mesh->vertices[v][k];
     c->points.count = mesh->vertex_count;
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {
-        const uint32_t *i = mesh->triangles[t];
-        if (!cut(c, i[0], i[1], i[2], t, 0)) return false;
+        polygon p = {.count = 3, .triangle = t};
+        memcpy(p.corner, mesh->triangles[t], sizeof mesh->triangles[t]);
+        if (!cut(c, &p)) return false;
     }
     return true;
 }
@@ -131,12 +143,11 @@ static bool cut_cover(cutter *c, const sac_cover *cover, const bool *only)
     if (!sac_array_reserve(&c->points, points)) return false;
     memcpy(c->points.data, cover->points, points * sizeof *cover->points);
     c->points.count = points;
-    for (uint32_t p = 0; p < cover->surface_count; p++) {
-        const uint32_t *i = &cover->corners[cover->first_corner[p]];
-        c->from = p;
-        if (!(only && !only[p] ? keep(c, i[0], i[1], i[2], cover->triangles[p])
-                               : cut(c, i[0], i[1], i[2], cover->triangles[p], 0)))
-            return false;
+    for (uint32_t i = 0; i < cover->surface_count; i++) {
+        uint32_t first = cover->first_corner[i];
+        polygon p = {.count = cover->first_corner[i + 1] - first, .triangle = cover->triangles[i], .from = i};
+        memcpy(p.corner, &cover->corners[first], p.count * sizeof *p.corner);
+        if (!(only && !only[i] ? sac_array_push(&c->pieces, p) : cut(c, &p))) return false;
     }
     return true;
 }
@@ -145,14 +156,18 @@ static void describe_piece(sac_cover *cover, uint32_t i)
 {
     const uint32_t *corner = &cover->corners[cover->first_corner[i]];
     uint32_t count = cover->first_corner[i + 1] - cover->first_corner[i];
-    double middle[3] = {0};
+    double middle[3] = {0}, n[3] = {0};
     for (uint32_t j = 0; j < count; j++)
         for (int k = 0; k < 3; k++) middle[k] += cover->points[corner[j]][k] / count;
     memcpy(cover->middles[i], middle, sizeof middle);
     if (i >= cover->surface_count) return;
-    const double *a = cover->points[corner[0]], *b = cover->points[corner[1]], *c = cover->points[corner[2]];
-    double u[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, v[3] = {c[0] - a[0], c[1] - a[1], c[2] - a[2]};
-    double n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]};
+    const double *a = cover->points[corner[0]];
+    for (uint32_t j = 2; j < count; j++) {
+        const double *b = cover->points[corner[j - 1]], *c = cover->points[corner[j]];
+        double u[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]}, v[3] = {c[0] - a[0], c[1] - a[1], c[2] - a[2]};
+        n[0] += u[1] * v[2] - u[2] * v[1], n[1] += u[2] * v[0] - u[0] * v[2],
+            n[2] += u[0] * v[1] - u[1] * v[0];
+    }
     double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
     cover->areas[i] = (float)(0.5 * length);
     for (int k = 0; k < 3; k++) cover->normals[i][k] = length > 0 ? (float)(n[k] / length) : 0.0f;
@@ -176,7 +191,8 @@ static bool fill_cover(const cutter *c, const sac_cells *cells, sac_cover *cover
     cover->surface_count = (uint32_t)c->pieces.count;
     cover->piece_count = cover->surface_count + cells->count;
     cover->point_count = (uint32_t)c->points.count + cells->corner_count;
-    cover->corner_count = cover->surface_count * 3 + cells->count * 8;
+    cover->corner_count = cells->count * 8;
+    for (size_t i = 0; i < c->pieces.count; i++) cover->corner_count += c->pieces.data[i].count;
     cover->points = sac_alloc(cover->point_count, sizeof *cover->points);
     cover->corners = sac_alloc(cover->corner_count, sizeof *cover->corners);
     cover->first_corner = sac_alloc(cover->piece_count + 1, sizeof *cover->first_corner);
@@ -194,7 +210,8 @@ static bool fill_cover(const cutter *c, const sac_cells *cells, sac_cover *cover
     for (uint32_t i = 0; i < cover->piece_count; i++) {
         cover->first_corner[i] = next;
         if (i < cover->surface_count) {
-            for (int k = 0; k < 3; k++) cover->corners[next++] = c->pieces.data[i].corner[k];
+            for (uint32_t k = 0; k < c->pieces.data[i].count; k++)
+                cover->corners[next++] = c->pieces.data[i].corner[k];
             cover->triangles[i] = c->pieces.data[i].triangle;
         } else {
             for (int k = 0; k < 8; k++)
@@ -211,8 +228,7 @@ static void cutter_fini(cutter *c)
 {
     sac_array_fini(&c->points);
     sac_array_fini(&c->pieces);
-    sac_free(c->mids.keys, c->mids.size, sizeof *c->mids.keys);
-    sac_free(c->mids.values, c->mids.size, sizeof *c->mids.values);
+    sac_map_fini(&c->middles);
 }
 
 sac_result sac_cover_init(sac_cover *cover, const sac_mesh *mesh, double piece_size, const sac_cells *cells,

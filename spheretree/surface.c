@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/rng.h"
+
 enum { WIDE = 8, LEAF_TRIANGLES = 4, STACK = 512 };
 
 /* Boxes of eight children; float, rounded outwards. child: node index, or ~first triangle with its count. */
@@ -42,7 +44,8 @@ struct sac_surface {
     double origin[3];
     uint32_t node_count, node_room, triangle_count, vertex_count;
     bool closed;
-    bool folded; /* somewhere, so that a claim of being inside may be wrong elsewhere too */
+    bool folded;  /* somewhere, so that a claim of being inside may be wrong elsewhere too */
+    bool crossed; /* parts run through each other: only the winding number tells inside */
 };
 
 /* ---- building ---- */
@@ -329,47 +332,6 @@ static void make_dipoles(sac_surface *s)
         }
 }
 
-sac_result sac_surface_create(const sac_mesh *mesh, bool closed, sac_surface **out_surface, sac_error *error)
-{
-    *out_surface = NULL;
-    if (mesh->triangle_count == 0)
-        return sac_error_set(error, SAC_ERROR_EMPTY, NULL, "the mesh has no triangles");
-    uint32_t n = mesh->triangle_count;
-    sac_surface *s = sac_alloc_zero(1, sizeof *s);
-    item *items = sac_alloc(n, sizeof *items);
-    if (s) {
-        s->closed = closed;
-        s->triangle_count = n;
-        s->vertex_count = mesh->vertex_count;
-        /* Every inner node has at least three children of more than two triangles each. */
-        s->node_room = n + 2;
-        s->nodes = sac_alloc(s->node_room, sizeof *s->nodes);
-        s->dipoles = sac_alloc(s->node_room, sizeof *s->dipoles);
-        s->doubtful = sac_alloc(n, sizeof *s->doubtful);
-        s->triangles = sac_alloc(n, sizeof *s->triangles);
-        s->slot_of = sac_alloc(n, sizeof *s->slot_of);
-        s->face = sac_alloc(n, sizeof *s->face);
-        s->edge = sac_alloc(n, sizeof *s->edge);
-        s->corner = sac_alloc(n, sizeof *s->corner);
-        s->vertex = sac_alloc(mesh->vertex_count, sizeof *s->vertex);
-    }
-    if (!s || !items || !s->nodes || !s->dipoles || !s->doubtful || !s->triangles || !s->slot_of ||
-        !s->face || !s->edge || !s->corner || !s->vertex || !make_normals(s, mesh)) {
-        sac_free(items, n, sizeof *items);
-        sac_surface_destroy(&s);
-        return sac_error_set(error, SAC_ERROR_MEMORY, "use a smaller mesh", "no memory for %u triangles", n);
-    }
-    sac_box box = sac_box_empty();
-    for (uint32_t v = 0; v < mesh->vertex_count; v++) sac_box_add(&box, mesh->vertices[v]);
-    for (int k = 0; k < 3; k++) s->origin[k] = 0.5 * ((double)box.low[k] + box.high[k]);
-    memcpy(s->corner, mesh->triangles, (size_t)n * sizeof *s->corner);
-    place_triangles(s, mesh, items);
-    make_dipoles(s);
-    sac_free(items, n, sizeof *items);
-    *out_surface = s;
-    return SAC_OK;
-}
-
 /* ---- asking ---- */
 
 typedef enum feature { FACE, EDGE_AB, EDGE_BC, EDGE_CA, VERTEX_A, VERTEX_B, VERTEX_C } feature;
@@ -538,6 +500,63 @@ void sac_surface_closest(const sac_surface *s, const double point[3], uint32_t h
     else if (b.feature != FACE)
         n = s->edge[t->index][b.feature - EDGE_AB];
     bool inward = away[0] * n[0] + away[1] * n[1] + away[2] * n[2] < 0;
-    out->sure = s->doubtful[t->index] || !s->folded;
-    out->inside = s->doubtful[t->index] ? sac_surface_encloses(s, point) : inward;
+    bool ask = s->crossed || s->doubtful[t->index];
+    out->sure = ask || !s->folded;
+    out->inside = ask ? sac_surface_encloses(s, point) : inward;
+}
+
+/* A mesh whose parts run through each other misleads pseudo-normals anywhere; a few points all over tell. */
+static void find_crossings(sac_surface *s, const sac_box *box)
+{
+    sac_rng rng = sac_rng_seed(1);
+    for (int i = 0; i < 400 && !s->crossed; i++) {
+        double p[3];
+        for (int k = 0; k < 3; k++)
+            p[k] = box->low[k] + sac_rng_double(&rng) * ((double)box->high[k] - box->low[k]);
+        sac_surface_hit hit;
+        sac_surface_closest(s, p, UINT32_MAX, &hit);
+        s->crossed = hit.inside != sac_surface_encloses(s, p);
+    }
+}
+
+sac_result sac_surface_create(const sac_mesh *mesh, bool closed, sac_surface **out_surface, sac_error *error)
+{
+    *out_surface = NULL;
+    if (mesh->triangle_count == 0)
+        return sac_error_set(error, SAC_ERROR_EMPTY, NULL, "the mesh has no triangles");
+    uint32_t n = mesh->triangle_count;
+    sac_surface *s = sac_alloc_zero(1, sizeof *s);
+    item *items = sac_alloc(n, sizeof *items);
+    if (s) {
+        s->closed = closed;
+        s->triangle_count = n;
+        s->vertex_count = mesh->vertex_count;
+        /* Every inner node has at least three children of more than two triangles each. */
+        s->node_room = n + 2;
+        s->nodes = sac_alloc(s->node_room, sizeof *s->nodes);
+        s->dipoles = sac_alloc(s->node_room, sizeof *s->dipoles);
+        s->doubtful = sac_alloc(n, sizeof *s->doubtful);
+        s->triangles = sac_alloc(n, sizeof *s->triangles);
+        s->slot_of = sac_alloc(n, sizeof *s->slot_of);
+        s->face = sac_alloc(n, sizeof *s->face);
+        s->edge = sac_alloc(n, sizeof *s->edge);
+        s->corner = sac_alloc(n, sizeof *s->corner);
+        s->vertex = sac_alloc(mesh->vertex_count, sizeof *s->vertex);
+    }
+    if (!s || !items || !s->nodes || !s->dipoles || !s->doubtful || !s->triangles || !s->slot_of ||
+        !s->face || !s->edge || !s->corner || !s->vertex || !make_normals(s, mesh)) {
+        sac_free(items, n, sizeof *items);
+        sac_surface_destroy(&s);
+        return sac_error_set(error, SAC_ERROR_MEMORY, "use a smaller mesh", "no memory for %u triangles", n);
+    }
+    sac_box box = sac_box_empty();
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) sac_box_add(&box, mesh->vertices[v]);
+    for (int k = 0; k < 3; k++) s->origin[k] = 0.5 * ((double)box.low[k] + box.high[k]);
+    memcpy(s->corner, mesh->triangles, (size_t)n * sizeof *s->corner);
+    place_triangles(s, mesh, items);
+    make_dipoles(s);
+    sac_free(items, n, sizeof *items);
+    if (closed) find_crossings(s, &box);
+    *out_surface = s;
+    return SAC_OK;
 }
