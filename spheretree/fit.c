@@ -194,7 +194,7 @@ static void deal(const sac_patch *patch, settling *s, sac_seating *seating)
         const sac_seat *seat = &seating->seats[g];
         float cx = (float)seat->centre[0], cy = (float)seat->centre[1], cz = (float)seat->centre[2];
         float ax = (float)seat->anchor[0], ay = (float)seat->anchor[1], az = (float)seat->anchor[2];
-        float depth = (float)seat->depth, nearness = (float)SAC_SEAT_NEARNESS,
+        float depth = (float)(seat->depth - seating->bias[g]), nearness = (float)SAC_SEAT_NEARNESS,
               *need = s->need + (size_t)g * padded;
         for (uint32_t i = 0; i < padded; i++) {
             float x = patch->x[i] - cx, y = patch->y[i] - cy, z = patch->z[i] - cz;

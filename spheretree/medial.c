@@ -7,8 +7,22 @@
 
 #include "base/rng.h"
 
-/* More candidates or effort buy a few per cent of gap for a proportional part of the time. */
-enum { MOST_CANDIDATES = 64, TRIAL_ROUNDS = 4, TRIAL_EFFORT = 16, FINAL_ROUNDS = 4, FINAL_EFFORT = 40 };
+/* More candidates, starts or effort buy a few per cent of gap for a proportional part of the time. */
+enum {
+    MOST_CANDIDATES = 64,
+    TRIAL_ROUNDS = 4,
+    TRIAL_EFFORT = 16,
+    FINAL_ROUNDS = 4,
+    FINAL_EFFORT = 40,
+    ROOT_STARTS = 2,
+    LOOK_CANDIDATES = 32,
+    LOOK_ROUNDS = 2,
+    LOOK_EFFORT = 6,
+    EVEN_STEPS = 10,
+};
+
+/* Stand-off added for each unit a child's own children are above the mean. */
+#define EVEN_RATE 1.0
 
 /* Shrinking ball: start large behind the piece, and while something pokes into the ball make it the ball
  * through the piece's middle and that point. */
@@ -128,61 +142,164 @@ static void spawn(const sac_patch *patch, const uint32_t *pieces, sac_seating *s
     }
 }
 
+/* The medial surface where a node is: balls, and what each would need to hold the others' points. */
+typedef struct field {
+    sac_seat balls[MOST_CANDIDATES];
+    uint32_t pieces[MOST_CANDIDATES]; /* where each ball touches */
+    uint32_t count;
+    sac_reduction matrix;
+} field;
+
+static bool field_init(field *f, const sac_patch *patch, uint32_t wanted, sac_rng *rng, sac_arena *arena)
+{
+    f->count = spread_pieces(patch, wanted, rng, f->pieces, arena);
+    for (uint32_t i = 0; i < f->count; i++) f->balls[i] = sac_medial_ball(patch, f->pieces[i]);
+    return f->count > 0 && make_matrix(patch, f->balls, f->count, arena, &f->matrix);
+}
+
 typedef bool reducer(const sac_reduction *in, uint32_t count, sac_arena *arena, uint32_t *chosen);
 
-static bool try_reducer(const sac_patch *patch, reducer *reduce, const sac_reduction *matrix,
-                        const sac_seat *candidates, const uint32_t *spread, sac_seating *best,
+static bool seat(const sac_patch *patch, reducer *reduce, const field *f, sac_seating *out, sac_arena *arena)
+{
+    uint32_t chosen[SAC_TREE_MOST_BRANCH];
+    if (!reduce) {
+        spawn(patch, f->pieces, out);
+        return true;
+    }
+    if (!reduce(&f->matrix, out->count, arena, chosen)) return false;
+    for (uint32_t g = 0; g < out->count; g++) out->seats[g] = f->balls[chosen[g]];
+    return true;
+}
+
+static double eighth(double x)
+{
+    double x4 = x * x * x * x;
+    return x4 * x4;
+}
+
+/* How well could the children be split in turn? One quick split each; loads are the eighth-power means over
+ * each child's children, the result that over all. */
+static bool look_ahead(const sac_patch *patch, const sac_seating *seating, uint64_t seed, sac_arena *arena,
+                       double loads[SAC_TREE_MOST_BRANCH], double *out)
+{
+    sac_rng rng = sac_rng_seed(seed);
+    const sac_region *region = patch->region;
+    uint32_t *members = sac_arena_alloc(arena, region->piece_count, sizeof *members), spheres = 0;
+    double sum = 0;
+    if (!members) return false;
+    for (uint32_t g = 0; g < seating->count; g++) {
+        sac_region part = {.pieces = members};
+        for (int k = 0; k < 3; k++) part.centre[k] = seating->seats[g].centre[k] + patch->origin[k];
+        for (uint32_t p = 0; p < region->piece_count; p++)
+            if (seating->group_of[p] == g) members[part.piece_count++] = region->pieces[p];
+        uint32_t branch = patch->build->def->branch;
+        if (part.piece_count < branch) {
+            *out = INFINITY; /* a child that cannot be split wastes its share of the level below */
+            return true;
+        }
+        sac_seating below = {.count = branch};
+        sac_patch child;
+        field f;
+        below.group_of = sac_arena_alloc(arena, part.piece_count, 1);
+        if (!below.group_of || !sac_patch_init(&child, patch->build, &part, arena) ||
+            !field_init(&f, &child, LOOK_CANDIDATES, &rng, arena) ||
+            !seat(&child, sac_reduce_expand, &f, &below, arena) ||
+            !sac_seating_settle(&child, &below, LOOK_ROUNDS, LOOK_EFFORT, arena))
+            return false;
+        double own = 0;
+        for (uint32_t k = 0; k < below.count; k++) own += eighth(fmax(0, below.standoff[k]));
+        loads[g] = sqrt(sqrt(sqrt(own / below.count)));
+        sum += own, spheres += below.count;
+    }
+    *out = spheres ? sqrt(sqrt(sqrt(sum / spheres))) : 0;
+    return true;
+}
+
+/* All below depends on the first split, so it is judged by its grandchildren and evened out. */
+static bool balanced(const sac_patch *patch)
+{
+    return patch->build->def->optimise && patch->region->level == 0 && patch->region->levels_below > 1;
+}
+
+static void take_if_better(const sac_patch *patch, const sac_seating *trial, sac_seating *best)
+{
+    if (!(trial->cost < best->cost) && best->seated) return;
+    uint8_t *keep = best->group_of;
+    *best = *trial;
+    best->seated = true;
+    best->group_of = keep;
+    memcpy(keep, trial->group_of, patch->region->piece_count);
+}
+
+/* Children that would be hard to split give pieces to their neighbours: raise what they need, settle, look
+ * again. */
+static bool even_out(const sac_patch *patch, sac_seating *best, sac_arena *arena)
+{
+    sac_seating trial = *best;
+    trial.group_of = sac_arena_alloc(arena, patch->region->piece_count, 1);
+    if (!trial.group_of) return false;
+    memcpy(trial.group_of, best->group_of, patch->region->piece_count);
+    for (int step = 0; step < EVEN_STEPS; step++) {
+        double loads[SAC_TREE_MOST_BRANCH], mean = 0;
+        if (!look_ahead(patch, &trial, patch->region->seed, arena, loads, &trial.cost)) return false;
+        if (trial.cost == INFINITY) break;
+        take_if_better(patch, &trial, best);
+        for (uint32_t g = 0; g < trial.count; g++) mean += loads[g] / trial.count;
+        double most = 0;
+        for (uint32_t g = 0; g < trial.count; g++) most += 0.5 * fmax(0, trial.standoff[g]) / trial.count;
+        for (uint32_t g = 0; g < trial.count; g++)
+            trial.bias[g] = fmax(-most, fmin(most, trial.bias[g] + EVEN_RATE * (loads[g] - mean)));
+        if (!sac_seating_settle(patch, &trial, 1, TRIAL_EFFORT, arena)) return false;
+    }
+    return true;
+}
+
+static bool try_reducer(const sac_patch *patch, reducer *reduce, const field *f, sac_seating *best,
                         sac_arena *arena)
 {
     const sac_build_def *def = patch->build->def;
     sac_seating trial = {.count = best->count,
                          .group_of = sac_arena_alloc(arena, patch->region->piece_count, 1)};
-    uint32_t chosen[SAC_TREE_MOST_BRANCH];
-    if (!trial.group_of) return false;
-    if (reduce) {
-        if (!reduce(matrix, trial.count, arena, chosen)) return false;
-        for (uint32_t g = 0; g < trial.count; g++) trial.seats[g] = candidates[chosen[g]];
-    } else {
-        spawn(patch, spread, &trial);
-    }
     uint32_t rounds = def->optimise ? TRIAL_ROUNDS : 1, effort = def->optimise ? TRIAL_EFFORT : 0;
-    if (!sac_seating_settle(patch, &trial, rounds, effort, arena)) return false;
-    if (trial.cost < best->cost) {
-        uint8_t *keep = best->group_of;
-        *best = trial;
-        best->group_of = keep;
-        memcpy(keep, trial.group_of, patch->region->piece_count);
+    if (!trial.group_of || !seat(patch, reduce, f, &trial, arena) ||
+        !sac_seating_settle(patch, &trial, rounds, effort, arena))
+        return false;
+    if (balanced(patch)) {
+        double loads[SAC_TREE_MOST_BRANCH];
+        if (!look_ahead(patch, &trial, patch->region->seed, arena, loads, &trial.cost)) return false;
     }
+    take_if_better(patch, &trial, best);
     return true;
 }
 
 static bool split(const sac_build *build, const sac_region *region, sac_arena *arena, sac_split *out)
 {
-    const sac_build_def *def = build->def;
-    sac_patch patch;
-    sac_rng rng = sac_rng_seed(region->seed);
-    sac_seat candidates[MOST_CANDIDATES];
-    uint32_t spread[MOST_CANDIDATES];
-    if (!sac_patch_init(&patch, build, region, arena)) return false;
-    uint32_t count = region->piece_count < def->branch ? region->piece_count : def->branch;
-    uint32_t m = spread_pieces(&patch, MOST_CANDIDATES, &rng, spread, arena);
-    if (m == 0) return false;
-    sac_seating best = {.count = count, .cost = INFINITY, .group_of = out->group_of};
-    sac_reduction matrix = {0};
-    for (uint32_t i = 0; i < m; i++) candidates[i] = sac_medial_ball(&patch, spread[i]);
-    if (!make_matrix(&patch, candidates, m, arena, &matrix)) return false;
-    struct {
+    static const struct {
         uint32_t bit;
         reducer *reduce;
     } all[] = {{SAC_REDUCER_MERGE, sac_reduce_merge},
                {SAC_REDUCER_BURST, sac_reduce_burst},
                {SAC_REDUCER_EXPAND, sac_reduce_expand},
                {SAC_REDUCER_SPAWN, NULL}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if ((def->reducers & all[i].bit) &&
-            !try_reducer(&patch, all[i].reduce, &matrix, candidates, spread, &best, arena))
-            return false;
-    if (def->optimise && !sac_seating_settle(&patch, &best, FINAL_ROUNDS, FINAL_EFFORT, arena)) return false;
+    const sac_build_def *def = build->def;
+    sac_patch patch;
+    sac_rng rng = sac_rng_seed(region->seed);
+    if (!sac_patch_init(&patch, build, region, arena)) return false;
+    uint32_t count = region->piece_count < def->branch ? region->piece_count : def->branch;
+    sac_seating best = {.count = count, .cost = INFINITY, .group_of = out->group_of};
+    uint32_t starts = balanced(&patch) ? ROOT_STARTS : 1;
+    for (uint32_t start = 0; start < starts; start++) {
+        field f;
+        if (!field_init(&f, &patch, MOST_CANDIDATES, &rng, arena)) return false;
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            if ((def->reducers & all[i].bit) && !try_reducer(&patch, all[i].reduce, &f, &best, arena))
+                return false;
+    }
+    if (balanced(&patch)) {
+        if (!even_out(&patch, &best, arena)) return false;
+    } else if (def->optimise && !sac_seating_settle(&patch, &best, FINAL_ROUNDS, FINAL_EFFORT, arena)) {
+        return false;
+    }
     out->group_count = count;
     for (uint32_t g = 0; g < count; g++)
         for (int k = 0; k < 3; k++) out->centre[g][k] = best.seats[g].centre[k] + patch.origin[k];

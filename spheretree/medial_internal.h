@@ -31,9 +31,11 @@ typedef struct sac_seat {
 typedef struct sac_seating {
     sac_seat seats[SAC_TREE_MOST_BRANCH];
     double standoff[SAC_TREE_MOST_BRANCH];
+    double bias[SAC_TREE_MOST_BRANCH]; /* added to what the seat needs, so that it gets fewer pieces */
     uint32_t count;
     uint8_t *group_of; /* by piece */
     double cost;
+    bool seated; /* there is a seating to speak of */
 } sac_seating;
 
 /* Among seats that need about the same stand-off the one whose pieces are near wins, or spheres about one

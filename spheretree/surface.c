@@ -458,7 +458,7 @@ static double winding_of_node(const sac_surface *s, uint32_t index, const double
         if (n->child[i] == 0 && n->count[i] == 0) continue;
         double away[3] = {d->centre[0] - p[0], d->centre[1] - p[1], d->centre[2] - p[2]},
                r2 = dot(away, away);
-        if (r2 > 6 * d->reach * d->reach) {
+        if (r2 > 4 * d->reach * d->reach) {
             sum += dot(d->moment, away) / (12.566370614359172 * r2 * sqrt(r2));
         } else if (n->child[i] < 0) {
             for (uint32_t t = 0; t < n->count[i]; t++)
