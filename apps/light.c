@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 
 enum { SKY_LIGHTS = 144, KEY_LIGHTS = 40, RIM_LIGHTS = 14, BATCH = 8 };
-enum { KEY_MAP = 420, SKY_MAP = 232 }; /* texels each way: sharp enough, and no sharper */
+enum { KEY_MAP = 420, SKY_MAP = 232 }; /* texels each way, at most: sharp enough for a panel of 400 pixels */
 enum { LIGHTS = SKY_LIGHTS + KEY_LIGHTS + RIM_LIGHTS };
 
 typedef struct studio_light {
@@ -44,7 +44,6 @@ static void set_light(studio_light *light, const float direction[3], const float
     axes_of(light->direction, light->across, light->along);
     for (int k = 0; k < 3; k++) light->colour[k] = colour[k] * share;
     light->sky = sky;
-    light->size = sky ? SKY_MAP : KEY_MAP;
     light->gloss = gloss * share;
 }
 
@@ -85,8 +84,14 @@ static void set_studio(lighting *l)
     }
     set_softbox(l->lights + SKY_LIGHTS, KEY_LIGHTS, key, 0.20f, key_colour, 0.72f, 1);
     set_softbox(l->lights + SKY_LIGHTS + KEY_LIGHTS, RIM_LIGHTS, rim, 0.16f, rim_colour, 0.30f, 0.55f);
-    for (int i = 0; i < LIGHTS; i++)
-        l->lights[i].texels = (float)(l->lights[i].size - 4) / (2 * l->render->radius);
+    /* Small pictures need no larger maps than themselves. */
+    float pixels = (float)(l->render->width < l->render->height ? l->render->width : l->render->height),
+          share = lesser(1, greater(0.25f, pixels / 380.0f));
+    for (int i = 0; i < LIGHTS; i++) {
+        studio_light *light = &l->lights[i];
+        light->size = (int)((float)(light->sky ? SKY_MAP : KEY_MAP) * share);
+        light->texels = (float)(light->size - 4) / (2 * l->render->radius);
+    }
     for (int i = 0; i < LIGHTS; i++)
         for (int k = 0; k < 3; k++)
             l->ground_total[k] += l->lights[i].colour[k] * fmaxf(0, dot3(l->lights[i].direction, up));
