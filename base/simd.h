@@ -84,6 +84,28 @@ static inline uint32_t sac_n8_top(sac_n8 v) { return (uint32_t)_mm256_movemask_p
 static inline sac_n8 sac_n8_clear_top(sac_n8 v) { return _mm256_and_si256(v, _mm256_set1_epi32(0x7fffffff)); }
 
 #if defined(SAC_SIMD_IS_AVX512)
+/* Sixteen at a time, on this path only: eight lanes twice, or lanes 2k and 2k + 1 of eight, eight times each.
+ */
+typedef __m512 sac_f16;
+typedef __m512i sac_n16;
+static inline sac_f16 sac_f16_twice(const float *p) { return _mm512_broadcast_f32x8(_mm256_load_ps(p)); }
+static inline sac_n16 sac_n16_twice(sac_n8 v) { return _mm512_broadcast_i32x8(v); }
+static inline sac_n16 sac_n16_two_lanes(int k)
+{
+    return _mm512_inserti32x8(_mm512_set1_epi32(2 * k), _mm256_set1_epi32(2 * k + 1), 1);
+}
+static inline sac_f16 sac_f16_spread(sac_f16 v, sac_n16 lanes) { return _mm512_permutexvar_ps(lanes, v); }
+static inline sac_n16 sac_n16_spread(sac_n16 v, sac_n16 lanes) { return _mm512_permutexvar_epi32(lanes, v); }
+static inline sac_f16 sac_f16_add(sac_f16 a, sac_f16 b) { return _mm512_add_ps(a, b); }
+static inline sac_f16 sac_f16_sub(sac_f16 a, sac_f16 b) { return _mm512_sub_ps(a, b); }
+static inline sac_f16 sac_f16_mul(sac_f16 a, sac_f16 b) { return _mm512_mul_ps(a, b); }
+static inline uint32_t sac_f16_le(sac_f16 a, sac_f16 b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
+/* As sac_n8_pack; all sixteen words are written. */
+static inline void sac_n16_pack(uint32_t *out, sac_n16 v, uint32_t mask)
+{
+    _mm512_storeu_si512(out, _mm512_maskz_compress_epi32((__mmask16)mask, v));
+}
+
 static inline uint32_t sac_f8_le(sac_f8 a, sac_f8 b) { return _mm256_cmp_ps_mask(a, b, _CMP_LE_OQ); }
 /* The lanes of `mask`, in order, to out[0], out[1], ...; all eight words are written. */
 static inline void sac_n8_pack(uint32_t *out, sac_n8 v, uint32_t mask)

@@ -57,7 +57,7 @@ static uint64_t descend(const sac_descent *d, const sac_kernel *kernel, output *
         out->count += done.count;
         if (queue.count) {
             level++;
-            direct[level] = sac_descent_direct(n, queue.count);
+            direct[level] = sac_descent_direct(d, level, n, queue.count);
             counts[level] = queue.count;
             heads[level] = 0;
         }

@@ -60,9 +60,13 @@ typedef struct sac_job_list {
     bool direct;     /* one job a pair: all of b's children against all of a's */
 } sac_job_list;
 
-/* Whether to open pairs without the first test of b's children against a's bound: worth it where at least an
- * eighth of the children touch, because then nearly all would pass. Told by what the level above found. */
-static inline bool sac_descent_direct(uint32_t opened, uint32_t found) { return found >= opened * SAC_LANES; }
+/* Whether to open pairs of a level without the first test of b's children against a's bound: where the
+ * children fill their parents, or where the level above found many, nearly all would pass it. */
+#define SAC_DIRECT_FILL 0.4f
+static inline bool sac_descent_direct(const sac_descent *d, uint32_t level, uint32_t opened, uint32_t found)
+{
+    return d->b->level_fill[level] > SAC_DIRECT_FILL || found >= opened * SAC_LANES;
+}
 
 /* Places a job may fill. */
 static inline uint32_t sac_job_most(const sac_job_list *jobs)

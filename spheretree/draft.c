@@ -154,7 +154,7 @@ sac_result sac_draft_assemble(const sac_draft *draft, const sac_tree *like, sac_
                 write_blocks(draft, &f, tree);
                 result = sac_tree_validate(tree, error);
                 if (result == SAC_OK)
-                    *out_tree = tree;
+                    sac_tree_find_fill(tree), *out_tree = tree;
                 else
                     sac_tree_destroy(&tree);
             } else {

@@ -151,8 +151,8 @@ static void take_off(sac_front *front, uint32_t count)
 static void end_of_level(sac_front *front)
 {
     if (front->level_left) return;
-    front->direct = sac_descent_direct(front->level_size, front->queue.count);
     front->level++;
+    front->direct = sac_descent_direct(&front->descent, front->level, front->level_size, front->queue.count);
     front->level_left = front->level_size = front->queue.count;
 }
 

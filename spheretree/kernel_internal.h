@@ -90,10 +90,33 @@ INLINE bool run_direct(const sac_descent *d, sac_job_list *jobs, sac_span *to, c
     for (; j < count && n + SAC_LANES * SAC_LANES <= room; j++) {
         size_t block = jobs->block_a[j];
         const float *a = at(d->a->spheres, 2 * block), *b = jobs->moved[j].x;
-        sac_f8 ax = sac_f8_load(a), ay = sac_f8_load(a + 8), az = sac_f8_load(a + 16),
-               ar = sac_f8_load(a + 24);
         sac_n8 link_a = sac_n8_load((const uint32_t *)at(d->a->links, block));
         if (leaves) link_a = sac_n8_clear_top(link_a);
+#if defined(SAC_SIMD_IS_AVX512)
+        /* Two children of b at a time against all of a's: the same pairs in the same order. */
+        sac_f16 ax = sac_f16_twice(a), ay = sac_f16_twice(a + 8), az = sac_f16_twice(a + 16),
+                ar = sac_f16_twice(a + 24);
+        sac_f16 bx = sac_f16_twice(b), by = sac_f16_twice(b + 8), bz = sac_f16_twice(b + 16),
+                br = sac_f16_twice(b + 24);
+        sac_n8 own_b = sac_n8_load((const uint32_t *)b + 32);
+        sac_n16 links_a = sac_n16_twice(link_a),
+                links_b = sac_n16_twice(leaves ? sac_n8_clear_top(own_b) : own_b);
+#pragma GCC unroll 4
+        for (int k = 0; k < 4; k++) {
+            sac_n16 two = sac_n16_two_lanes(k);
+            sac_f16 x = sac_f16_sub(ax, sac_f16_spread(bx, two)),
+                    y = sac_f16_sub(ay, sac_f16_spread(by, two));
+            sac_f16 z = sac_f16_sub(az, sac_f16_spread(bz, two)),
+                    r = sac_f16_add(ar, sac_f16_spread(br, two));
+            sac_f16 d2 = sac_f16_add(sac_f16_add(sac_f16_mul(x, x), sac_f16_mul(y, y)), sac_f16_mul(z, z));
+            uint32_t mask = sac_f16_le(d2, sac_f16_mul(r, r));
+            sac_n16_pack(to->a + n, links_a, mask);
+            sac_n16_pack(to->b + n, sac_n16_spread(links_b, two), mask);
+            n += sac_bits(mask);
+        }
+#else
+        sac_f8 ax = sac_f8_load(a), ay = sac_f8_load(a + 8), az = sac_f8_load(a + 16),
+               ar = sac_f8_load(a + 24);
 #pragma GCC unroll 8
         for (int k = 0; k < 8; k++, b++) {
             sac_f8 x = sac_f8_sub(ax, sac_f8_set(b[0])), y = sac_f8_sub(ay, sac_f8_set(b[8]));
@@ -104,6 +127,7 @@ INLINE bool run_direct(const sac_descent *d, sac_job_list *jobs, sac_span *to, c
             sac_n8_store(to->b + n, sac_n8_set(leaves ? link_b & ~SAC_LINK_LEAF : link_b));
             n += sac_bits(mask);
         }
+#endif
     }
     to->count = (uint32_t)n;
     jobs->next = (uint32_t)j;

@@ -115,6 +115,25 @@ bool sac_tree_node(const sac_tree *tree, uint32_t id, sac_tree_node_info *out)
     return true;
 }
 
+void sac_tree_find_fill(sac_tree *tree)
+{
+    for (uint32_t level = 0; level <= tree->depth; level++) {
+        double sum = 0;
+        uint32_t count = 0;
+        for (uint32_t id = tree->level_block[level] * SAC_LANES;
+             id < tree->level_block[level + 1] * SAC_LANES; id++) {
+            uint32_t link = tree->links[id / SAC_LANES].link[id % SAC_LANES];
+            float bound = tree->links[id / SAC_LANES].bound[id % SAC_LANES];
+            if (!sac_tree_has(tree, id) || (link & SAC_LINK_LEAF) || !(bound > 0)) continue;
+            for (uint32_t k = 0; k < tree->blocks_per_node * SAC_LANES; k++) {
+                float r = tree->spheres[link + k / SAC_LANES].r[k % SAC_LANES];
+                if (r == r) sum += (double)r / bound, count++;
+            }
+        }
+        tree->level_fill[level] = count ? (float)(sum / count) : 0.0f;
+    }
+}
+
 /* ---- validation ---- */
 
 static sac_result bad(sac_error *error, uint32_t id, const char *what)

@@ -79,6 +79,10 @@ typedef struct sac_tree {
     sac_method method;
     uint32_t level_block[SAC_TREE_MOST_DEPTH + 2]; /* first block of each level; [depth + 1] = block_count */
     uint32_t level_nodes[SAC_TREE_MOST_DEPTH + 1];
+    /* How much of their parents the children of a level's nodes fill: mean of radius / parent's bound, 0 for
+     * leaves. Found from the rest when the tree is made or loaded; tells whether a test against the parent
+     * saves any. */
+    float level_fill[SAC_TREE_MOST_DEPTH + 1];
     const sac_sphere_block *spheres;
     const sac_link_block *links;
     const sac_feature_block *features;

@@ -19,6 +19,9 @@ sac_result sac_tree_find_fault(const sac_tree *tree, uint32_t *out_node, sac_err
 /* A child may stick out of its parent by this factor, rounding, and still count as nested. */
 #define SAC_NESTED_SLACK 1.000001f
 
+/* Find level_fill, for a tree that is valid. */
+void sac_tree_find_fill(sac_tree *tree);
+
 /* Smallest float radius about `centre` that surely holds `child` whole. */
 float sac_sphere_reach(const float centre[3], const float child_centre[3], float child_radius);
 

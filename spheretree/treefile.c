@@ -308,6 +308,7 @@ static sac_result adopt(void *storage, size_t size, bool mapped, sac_tree **out_
         sac_free(tree, 1, sizeof *tree);
         return result;
     }
+    sac_tree_find_fill(tree);
     *out_tree = tree;
     return SAC_OK;
 }
