@@ -46,48 +46,53 @@ static plain_node moved(const plain_query *q, const plain_node *b)
     return out;
 }
 
-static inline int touching(const plain_node *a, float radius, const plain_node *b)
+static inline int touching(const plain_node *a, const plain_node *b)
 {
-    float x = b->x - a->x, y = b->y - a->y, z = b->z - a->z, r = radius + b->r;
+    float x = b->x - a->x, y = b->y - a->y, z = b->z - a->z, r = a->r + b->r;
     return (x * x + y * y) + z * z <= r * r;
 }
 
-/* The spheres of a and b touch. */
-static void descend(plain_query *q, const plain_node *a, const plain_node *b)
+/* The children of a node, or itself when it has none. */
+typedef struct family {
+    const plain_node *first;
+    uint32_t count;
+} family;
+
+static inline family family_of(const plain_node *nodes, const plain_node *node)
 {
-    if (a->child_count == 0 && b->child_count == 0) {
-        if (q->count < q->capacity) q->out_a[q->count] = a->id, q->out_b[q->count] = b->id;
-        q->count++;
-        return;
-    }
-    const plain_node *as = a->child_count ? q->a + a->first_child : a;
-    const plain_node *bs = b->child_count ? q->b + b->first_child : b;
-    uint32_t na = a->child_count ? a->child_count : 1, nb = b->child_count ? b->child_count : 1;
-    plain_node moved_b[SAC_TREE_MOST_BRANCH];
-    q->tests += na * nb;
-    for (uint32_t k = 0; k < nb; k++) moved_b[k] = moved(q, &bs[k]);
-    for (uint32_t i = 0; i < na; i++)
-        for (uint32_t k = 0; k < nb; k++)
-            if (touching(&as[i], as[i].r, &moved_b[k])) descend(q, &as[i], &bs[k]);
+    return node->child_count ? (family){nodes + node->first_child, node->child_count} : (family){node, 1};
 }
 
-static void descend_culled(plain_query *q, const float *bounds, const plain_node *a, const plain_node *b)
+/* True when both are leaves, which are then written down. */
+static inline bool finished(plain_query *q, const plain_node *a, const plain_node *b)
 {
-    if (a->child_count == 0 && b->child_count == 0) {
-        if (q->count < q->capacity) q->out_a[q->count] = a->id, q->out_b[q->count] = b->id;
-        q->count++;
-        return;
-    }
-    const plain_node *as = a->child_count ? q->a + a->first_child : a;
-    const plain_node *bs = b->child_count ? q->b + b->first_child : b;
-    uint32_t na = a->child_count ? a->child_count : 1, nb = b->child_count ? b->child_count : 1;
-    float bound = bounds[a - q->a];
-    for (uint32_t k = 0; k < nb; k++) {
-        plain_node moved_b = moved(q, &bs[k]);
-        if (!touching(a, bound, &moved_b)) continue;
-        for (uint32_t i = 0; i < na; i++)
-            if (touching(&as[i], as[i].r, &moved_b)) descend_culled(q, bounds, &as[i], &bs[k]);
-    }
+    if (a->child_count || b->child_count) return false;
+    if (q->count < q->capacity) q->out_a[q->count] = a->id, q->out_b[q->count] = b->id;
+    q->count++;
+    return true;
+}
+
+static void descend(plain_query *q, const plain_node *a, const plain_node *b)
+{
+    plain_node there = moved(q, b);
+    q->tests++;
+    if (!touching(a, &there) || finished(q, a, b)) return;
+    family as = family_of(q->a, a), bs = family_of(q->b, b);
+    for (uint32_t i = 0; i < as.count; i++)
+        for (uint32_t k = 0; k < bs.count; k++) descend(q, &as.first[i], &bs.first[k]);
+}
+
+/* The spheres of a and b touch. */
+static void descend_hoisted(plain_query *q, const plain_node *a, const plain_node *b)
+{
+    if (finished(q, a, b)) return;
+    family as = family_of(q->a, a), bs = family_of(q->b, b);
+    plain_node there[SAC_TREE_MOST_BRANCH];
+    q->tests += as.count * bs.count;
+    for (uint32_t k = 0; k < bs.count; k++) there[k] = moved(q, &bs.first[k]);
+    for (uint32_t i = 0; i < as.count; i++)
+        for (uint32_t k = 0; k < bs.count; k++)
+            if (touching(&as.first[i], &there[k])) descend_hoisted(q, &as.first[i], &bs.first[k]);
 }
 
 static plain_query query_of(const plain_tree *a, const sac_transform *pose_a, const plain_tree *b,
@@ -103,19 +108,19 @@ size_t plain_collide(const plain_tree *a, const sac_transform *pose_a, const pla
                      uint64_t *tests)
 {
     plain_query q = query_of(a, pose_a, b, pose_b, out_a, out_b, capacity);
-    plain_node root = moved(&q, b->nodes);
-    q.tests = 1;
-    if (touching(a->nodes, a->nodes->r, &root)) descend(&q, a->nodes, b->nodes);
+    descend(&q, a->nodes, b->nodes);
     *tests += q.tests;
     return q.count;
 }
 
-size_t plain_collide_culled(const plain_tree *a, const float *bounds, const sac_transform *pose_a,
-                            const plain_tree *b, const sac_transform *pose_b, uint32_t *out_a,
-                            uint32_t *out_b, size_t capacity)
+size_t plain_collide_hoisted(const plain_tree *a, const sac_transform *pose_a, const plain_tree *b,
+                             const sac_transform *pose_b, uint32_t *out_a, uint32_t *out_b, size_t capacity,
+                             uint64_t *tests)
 {
     plain_query q = query_of(a, pose_a, b, pose_b, out_a, out_b, capacity);
     plain_node root = moved(&q, b->nodes);
-    if (touching(a->nodes, a->nodes->r, &root)) descend_culled(&q, bounds, a->nodes, b->nodes);
+    q.tests = 1;
+    if (touching(a->nodes, &root)) descend_hoisted(&q, a->nodes, b->nodes);
+    *tests += q.tests;
     return q.count;
 }

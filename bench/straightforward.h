@@ -28,14 +28,14 @@ typedef struct plain_query {
     uint64_t tests;
 } plain_query;
 
-/* All colliding leaf pairs, transform included; returns how many. Adds its sphere tests to *tests. */
+/* All colliding leaf pairs; returns how many. Adds its sphere tests to *tests. Every test moves b's sphere
+ * and compares it, every overlap is a call. */
 size_t plain_collide(const plain_tree *a, const sac_transform *pose_a, const plain_tree *b,
                      const sac_transform *pose_b, uint32_t *out_a, uint32_t *out_b, size_t capacity,
                      uint64_t *tests);
-/* The same with a test of each child of b against the parent a (its own bound) before the inner loop: the
- * kernel's idea without its vectors. `bounds` are the bounds of a's nodes, by node. */
-size_t plain_collide_culled(const plain_tree *a, const float *bounds, const sac_transform *pose_a,
-                            const plain_tree *b, const sac_transform *pose_b, uint32_t *out_a,
-                            uint32_t *out_b, size_t capacity);
+/* The same with the obvious improvement: the children of b are moved once for all children of a. */
+size_t plain_collide_hoisted(const plain_tree *a, const sac_transform *pose_a, const plain_tree *b,
+                             const sac_transform *pose_b, uint32_t *out_a, uint32_t *out_b, size_t capacity,
+                             uint64_t *tests);
 
 #endif
