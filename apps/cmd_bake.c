@@ -70,7 +70,7 @@ static json_t *bake_json(const sac_shape *shape, const sac_baked *baked, const s
                      "nodes", (int)tree->node_count, "leaves", (int)tree->leaf_count, "threads",
                      (int)def->threads, "solid", (tree->flags & SAC_TREE_SOLID) != 0, "shape",
                      sac_shape_json(shape), "file", output ? json_string(output) : json_null(), "levels",
-                     sac_quality_json(baked->levels, tree->depth));
+                     sac_quality_json(baked->levels, baked->level_seconds, tree->depth));
 }
 
 int sac_cmd_bake(int argc, char **argv)
@@ -140,7 +140,7 @@ int sac_cmd_bake(int argc, char **argv)
     sac_say("%s tree, branch %u, %s nodes: built in %.2f s (%.2f s CPU), measured in %.2f s\n",
             sac_method_name(tree->method), tree->branch, sac_text_count(count, tree->node_count),
             baked.seconds, baked.cpu_seconds, baked.measure_seconds);
-    sac_quality_say(baked.levels, tree->depth);
+    sac_quality_say(baked.levels, baked.level_seconds, tree->depth);
     if (!isfinite(baked.levels[0].coverage))
         sac_say("  too many spheres to measure: the gaps are the bounds stored in the nodes\n");
 

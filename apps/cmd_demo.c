@@ -337,7 +337,8 @@ static json_t *demo_json(const demo *d)
         json_array_append_new(
             shapes, json_pack("{s:s,s:f,s:i,s:o}", "name", shape_names[i], "seconds", d->baked[i].seconds,
                               "nodes", (int)d->baked[i].tree->node_count, "levels",
-                              sac_quality_json(d->baked[i].levels, d->baked[i].tree->depth)));
+                              sac_quality_json(d->baked[i].levels, d->baked[i].level_seconds,
+                                               d->baked[i].tree->depth)));
     for (int i = 0; i < SHAPES; i++) {
         const demo_pair *pair = &d->pairs[i];
         json_t *stops = json_array();

@@ -211,7 +211,7 @@ static json_t *compare_json(const comparison *c, const char *folder)
                                         sac_json_number(e->built ? e->baked.seconds : NAN), "cpu_seconds",
                                         sac_json_number(e->built ? e->baked.cpu_seconds : NAN), "nodes",
                                         (int)e->baked.tree->node_count, "picture", e->picture, "levels",
-                                        sac_quality_json(e->baked.levels, e->baked.tree->depth)));
+                                        sac_quality_json(e->baked.levels, NULL, e->baked.tree->depth)));
     }
     return json_pack("{s:s,s:o}", "page", page, "trees", list);
 }

@@ -79,7 +79,7 @@ static sac_result run_case(bake_bench *bench, const sac_shape *shape, sac_method
                                     shape->mesh ? (int)shape->mesh->triangle_count : 0, "method",
                                     sac_method_name(baked.tree->method), "seconds", wall, "cpu_seconds", work,
                                     "nodes", (int)baked.tree->node_count, "levels",
-                                    sac_quality_json(baked.levels, baked.tree->depth)));
+                                    sac_quality_json(baked.levels, baked.level_seconds, baked.tree->depth)));
     sac_baked_fini(&baked);
     return SAC_OK;
 }

@@ -34,7 +34,8 @@ typedef struct sac_build_def {
     bool optimise;     /* medial only; local optimiser after the reducer; default true */
     bool solid;        /* cover the interior too; needs a closed mesh; default false */
     uint64_t seed;     /* for what is sampled; default 1 */
-    /* Called now and then from the calling thread with 0..1; return false to cancel. May be NULL. */
+    /* Called now and then from the calling thread with 0..1, and with level / depth when a level is made;
+     * return false to cancel. May be NULL. */
     bool (*progress)(float done, void *user);
     void *user;
     uint32_t cookie; /* set by sac_default_build_def; catches a forgotten default */

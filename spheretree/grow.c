@@ -275,6 +275,12 @@ bool sac_growth_sharpen(sac_growth *g, double piece_size)
     return done;
 }
 
+/* Progress in levels done; false: the caller has had enough. */
+static bool tell(const sac_build_def *def, float levels)
+{
+    return !def->progress || def->progress(levels / (float)def->depth, def->user);
+}
+
 static sac_result grow_level(sac_growth *g, const sac_splitter *splitter, level_room *room)
 {
     const sac_build_def *def = g->build->def;
@@ -288,12 +294,12 @@ static sac_result grow_level(sac_growth *g, const sac_splitter *splitter, level_
         sac_parallel_for(slice, def->threads, split_node, &job);
         if (!adopt(g, &job, slice, room, end)) return SAC_ERROR_MEMORY;
         done += slice;
-        float share = ((float)g->level + (float)done / (float)count) / (float)def->depth;
-        if (def->progress && !def->progress(share, def->user)) return SAC_ERROR_CANCELLED;
+        if (!tell(def, (float)g->level + 0.8f * (float)done / (float)count)) return SAC_ERROR_CANCELLED;
     }
     g->level_first[++g->level] = end;
     if (!sac_growth_sort(g) || (splitter->relax && !splitter->relax(g))) return SAC_ERROR_MEMORY;
     sac_parallel_for((uint32_t)g->draft->nodes.count - end, def->threads, size_node, g);
+    if (!tell(def, (float)g->level)) return SAC_ERROR_CANCELLED;
     cell *cells = room->cells;
     room->cells = room->next_cells, room->next_cells = cells;
     uint64_t *seeds = room->seeds;
@@ -356,7 +362,7 @@ sac_result sac_grow(const sac_build *build, sac_cover *cover, const sac_cells *c
     room.next_seeds = sac_arena_alloc(&arena, room.nodes, sizeof *room.next_seeds);
     sac_result result = SAC_ERROR_MEMORY;
     if (room.cells && room.next_cells && room.seeds && room.next_seeds && plant_root(&g, &room)) {
-        result = SAC_OK;
+        result = tell(def, 0) ? SAC_OK : SAC_ERROR_CANCELLED;
         for (uint32_t level = 0; result == SAC_OK && level < def->depth; level++)
             result = grow_level(&g, splitter, &room);
         g.level_first[g.level + 1] = (uint32_t)draft->nodes.count;
