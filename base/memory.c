@@ -88,6 +88,23 @@ void sac_arena_reset(sac_arena *arena)
     arena->used = arena->total = 0;
 }
 
+sac_arena_mark sac_arena_mark_now(const sac_arena *arena)
+{
+    return (sac_arena_mark){arena->head, arena->used, arena->total};
+}
+
+void sac_arena_rewind(sac_arena *arena, sac_arena_mark mark)
+{
+    while (arena->head != mark.head) {
+        sac_arena_block *newest = arena->head;
+        arena->head = newest->next;
+        newest->next = NULL;
+        release_chain(newest);
+    }
+    arena->used = mark.used;
+    arena->total = mark.total;
+}
+
 void *sac_arena_alloc(sac_arena *arena, size_t count, size_t size)
 {
     size_t bytes;

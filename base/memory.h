@@ -1,7 +1,8 @@
 /* Memory: the allocator everything goes through, an arena for things that die together, and growable arrays.
  *
  * Index: sac_allocator  sac_default_allocator  sac_set_allocator  sac_alloc  sac_free
- *        sac_arena_init  sac_arena_fini  sac_arena_alloc  sac_arena_reset  sac_array_push  sac_array_fini
+ *        sac_arena_init  sac_arena_fini  sac_arena_alloc  sac_arena_reset
+ *        sac_arena_mark_now  sac_arena_rewind  sac_array_push  sac_array_fini
  */
 #ifndef SAC_BASE_MEMORY_H
 #define SAC_BASE_MEMORY_H
@@ -43,6 +44,13 @@ void sac_arena_init(sac_arena *arena);
 void sac_arena_fini(sac_arena *arena);
 /* Keeps the largest block for reuse, so a steady load allocates nothing. */
 void sac_arena_reset(sac_arena *arena);
+/* Everything allocated after the mark goes when the arena is rewound to it; marks nest. */
+typedef struct sac_arena_mark {
+    sac_arena_block *head;
+    size_t used, total;
+} sac_arena_mark;
+sac_arena_mark sac_arena_mark_now(const sac_arena *arena);
+void sac_arena_rewind(sac_arena *arena, sac_arena_mark mark);
 /* Cache-line aligned; NULL when out of memory. */
 void *sac_arena_alloc(sac_arena *arena, size_t count, size_t size);
 

@@ -193,6 +193,7 @@ static bool look_ahead(const sac_patch *patch, const sac_seating *seating, uint6
         for (uint32_t p = 0; p < region->piece_count; p++)
             if (seating->group_of[p] == g) members[part.piece_count++] = region->pieces[p];
         uint32_t branch = patch->build->def->branch;
+        sac_arena_mark mark = sac_arena_mark_now(arena);
         if (part.piece_count < branch) {
             *out = INFINITY; /* a child that cannot be split wastes its share of the level below */
             return true;
@@ -210,6 +211,7 @@ static bool look_ahead(const sac_patch *patch, const sac_seating *seating, uint6
         for (uint32_t k = 0; k < below.count; k++) own += eighth(fmax(0, below.standoff[k]));
         loads[g] = sqrt(sqrt(sqrt(own / below.count)));
         sum += own, spheres += below.count;
+        sac_arena_rewind(arena, mark);
     }
     *out = spheres ? sqrt(sqrt(sqrt(sum / spheres))) : 0;
     return true;
@@ -241,6 +243,7 @@ static bool even_out(const sac_patch *patch, sac_seating *best, sac_arena *arena
     memcpy(trial.group_of, best->group_of, patch->region->piece_count);
     for (int step = 0; step < EVEN_STEPS; step++) {
         double loads[SAC_TREE_MOST_BRANCH], mean = 0;
+        sac_arena_mark mark = sac_arena_mark_now(arena);
         if (!look_ahead(patch, &trial, patch->region->seed, arena, loads, &trial.cost)) return false;
         if (trial.cost == INFINITY) break;
         take_if_better(patch, &trial, best);
@@ -250,6 +253,7 @@ static bool even_out(const sac_patch *patch, sac_seating *best, sac_arena *arena
         for (uint32_t g = 0; g < trial.count; g++)
             trial.bias[g] = fmax(-most, fmin(most, trial.bias[g] + EVEN_RATE * (loads[g] - mean)));
         if (!sac_seating_settle(patch, &trial, 1, TRIAL_EFFORT, arena)) return false;
+        sac_arena_rewind(arena, mark);
     }
     return true;
 }
@@ -258,6 +262,7 @@ static bool try_reducer(const sac_patch *patch, reducer *reduce, const field *f,
                         sac_arena *arena)
 {
     const sac_build_def *def = patch->build->def;
+    sac_arena_mark mark = sac_arena_mark_now(arena);
     sac_seating trial = {.count = best->count,
                          .group_of = sac_arena_alloc(arena, patch->region->piece_count, 1)};
     uint32_t rounds = def->optimise ? TRIAL_ROUNDS : 1, effort = def->optimise ? TRIAL_EFFORT : 0;
@@ -269,6 +274,7 @@ static bool try_reducer(const sac_patch *patch, reducer *reduce, const field *f,
         if (!look_ahead(patch, &trial, patch->region->seed, arena, loads, &trial.cost)) return false;
     }
     take_if_better(patch, &trial, best);
+    sac_arena_rewind(arena, mark);
     return true;
 }
 
@@ -290,10 +296,12 @@ static bool split(const sac_build *build, const sac_region *region, sac_arena *a
     uint32_t starts = balanced(&patch) ? ROOT_STARTS : 1;
     for (uint32_t start = 0; start < starts; start++) {
         field f;
+        sac_arena_mark mark = sac_arena_mark_now(arena);
         if (!field_init(&f, &patch, MOST_CANDIDATES, &rng, arena)) return false;
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
             if ((def->reducers & all[i].bit) && !try_reducer(&patch, all[i].reduce, &f, &best, arena))
                 return false;
+        sac_arena_rewind(arena, mark);
     }
     if (balanced(&patch)) {
         if (!even_out(&patch, &best, arena)) return false;

@@ -64,6 +64,15 @@ static void arena_rewinds_without_allocating(void **state)
         sac_arena_reset(&arena);
         assert_int_equal(arena.total, 0);
     }
+    unsigned char *kept = sac_arena_alloc(&arena, 100, 1);
+    memset(kept, 7, 100);
+    sac_arena_mark mark = sac_arena_mark_now(&arena);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 10; i++) assert_non_null(sac_arena_alloc(&arena, (size_t)1 << (i + 10), 1));
+        sac_arena_rewind(&arena, mark);
+        assert_int_equal(arena.total, mark.total);
+    }
+    for (int i = 0; i < 100; i++) assert_int_equal(kept[i], 7);
     assert_null(sac_arena_alloc(&arena, SIZE_MAX / 4, 16));
     sac_arena_fini(&arena);
 }
