@@ -303,7 +303,7 @@ static void refit(const sac_patch *patch, settling *s, sac_seating *seating, uin
 }
 
 bool sac_seating_settle(const sac_patch *patch, sac_seating *seating, uint32_t rounds, uint32_t effort,
-                        sac_arena *arena)
+                        double hopeless, sac_arena *arena)
 {
     settling s;
     if (!settling_init(&s, patch, seating->count, arena)) return false;
@@ -323,6 +323,7 @@ bool sac_seating_settle(const sac_patch *patch, sac_seating *seating, uint32_t r
             best.group_of = keep;
             memcpy(keep, own, patch->region->piece_count);
         }
+        if (round > 0 && best.cost > hopeless) break;
     }
     memcpy(own, best.group_of, patch->region->piece_count);
     *seating = best;

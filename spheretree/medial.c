@@ -23,6 +23,8 @@ enum {
 
 /* Stand-off added for each unit a child's own children are above the mean. */
 #define EVEN_RATE 1.0
+/* A trial this much dearer than the best after two rounds is given up. */
+#define HOPELESS 1.1
 
 /* Shrinking ball: start large behind the piece, and while something pokes into the ball make it the ball
  * through the piece's middle and that point. */
@@ -205,7 +207,7 @@ static bool look_ahead(const sac_patch *patch, const sac_seating *seating, uint6
         if (!below.group_of || !sac_patch_init(&child, patch->build, &part, arena) ||
             !field_init(&f, &child, LOOK_CANDIDATES, &rng, arena) ||
             !seat(&child, sac_reduce_expand, &f, &below, arena) ||
-            !sac_seating_settle(&child, &below, LOOK_ROUNDS, LOOK_EFFORT, arena))
+            !sac_seating_settle(&child, &below, LOOK_ROUNDS, LOOK_EFFORT, INFINITY, arena))
             return false;
         double own = 0;
         for (uint32_t k = 0; k < below.count; k++) own += eighth(fmax(0, below.standoff[k]));
@@ -252,7 +254,7 @@ static bool even_out(const sac_patch *patch, sac_seating *best, sac_arena *arena
         for (uint32_t g = 0; g < trial.count; g++) most += 0.5 * fmax(0, trial.standoff[g]) / trial.count;
         for (uint32_t g = 0; g < trial.count; g++)
             trial.bias[g] = fmax(-most, fmin(most, trial.bias[g] + EVEN_RATE * (loads[g] - mean)));
-        if (!sac_seating_settle(patch, &trial, 1, TRIAL_EFFORT, arena)) return false;
+        if (!sac_seating_settle(patch, &trial, 1, TRIAL_EFFORT, INFINITY, arena)) return false;
         sac_arena_rewind(arena, mark);
     }
     return true;
@@ -266,8 +268,9 @@ static bool try_reducer(const sac_patch *patch, reducer *reduce, const field *f,
     sac_seating trial = {.count = best->count,
                          .group_of = sac_arena_alloc(arena, patch->region->piece_count, 1)};
     uint32_t rounds = def->optimise ? TRIAL_ROUNDS : 1, effort = def->optimise ? TRIAL_EFFORT : 0;
+    double hopeless = balanced(patch) ? INFINITY : HOPELESS * best->cost;
     if (!trial.group_of || !seat(patch, reduce, f, &trial, arena) ||
-        !sac_seating_settle(patch, &trial, rounds, effort, arena))
+        !sac_seating_settle(patch, &trial, rounds, effort, hopeless, arena))
         return false;
     if (balanced(patch)) {
         double loads[SAC_TREE_MOST_BRANCH];
@@ -305,7 +308,8 @@ static bool split(const sac_build *build, const sac_region *region, sac_arena *a
     }
     if (balanced(&patch)) {
         if (!even_out(&patch, &best, arena)) return false;
-    } else if (def->optimise && !sac_seating_settle(&patch, &best, FINAL_ROUNDS, FINAL_EFFORT, arena)) {
+    } else if (def->optimise &&
+               !sac_seating_settle(&patch, &best, FINAL_ROUNDS, FINAL_EFFORT, INFINITY, arena)) {
         return false;
     }
     out->group_count = count;

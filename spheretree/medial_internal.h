@@ -65,9 +65,10 @@ bool sac_reduce_merge(const sac_reduction *in, uint32_t count, sac_arena *arena,
 bool sac_reduce_burst(const sac_reduction *in, uint32_t count, sac_arena *arena, uint32_t *chosen);
 bool sac_reduce_expand(const sac_reduction *in, uint32_t count, sac_arena *arena, uint32_t *chosen);
 
-/* Deal the pieces out to the seats that need the least stand-off, refit the seats, and again. */
+/* Deal the pieces out to the seats that need the least stand-off, refit the seats, and again; after two
+ * rounds give up when the cost is still above `hopeless`. */
 bool sac_seating_settle(const sac_patch *patch, sac_seating *seating, uint32_t rounds, uint32_t effort,
-                        sac_arena *arena);
+                        double hopeless, sac_arena *arena);
 
 /* Improve the level just made across its parents. */
 bool sac_medial_relax(sac_growth *growth);

@@ -15,6 +15,9 @@ typedef struct relaxing {
     sac_seat *seats; /* by node of the level; centres in mesh coordinates */
     uint32_t effort;
     sac_array(uint32_t) move_to; /* by piece */
+    sac_array(uint32_t) owner;   /* by point: the node whose pieces meet there */
+    sac_array(bool) at_border;   /* by piece */
+    uint32_t *left;              /* by node of the level: pieces it has */
     uint8_t *failed;             /* by worker */
 } relaxing;
 
@@ -76,6 +79,8 @@ static void move_pieces(uint32_t chunk, uint32_t worker, void *context)
     uint32_t first = g->level_first[g->level], end = (chunk + 1) * PIECE_CHUNK;
     if (end > cover->piece_count) end = cover->piece_count;
     for (uint32_t piece = chunk * PIECE_CHUNK; piece < end; piece++) {
+        r->move_to.data[piece] = g->node_of.data[piece];
+        if (!r->at_border.data[piece]) continue;
         uint32_t parents[MOST_PARENTS], count = find_parents(g, piece, parents),
                                         best = g->node_of.data[piece];
         double least = need_of(cover, piece, &r->seats[best - first]);
@@ -89,21 +94,45 @@ static void move_pieces(uint32_t chunk, uint32_t worker, void *context)
     }
 }
 
-/* A node keeps at least the piece that needs it least. */
+/* Only a piece that touches another node's can be better off elsewhere. */
+static bool mark_borders(relaxing *r)
+{
+    sac_growth *g = r->growth;
+    const sac_cover *cover = g->cover;
+    const uint32_t unseen = UINT32_MAX, border = UINT32_MAX - 1;
+    if (!sac_array_reserve(&r->owner, cover->point_count) ||
+        !sac_array_reserve(&r->at_border, cover->piece_count))
+        return false;
+    for (uint32_t i = 0; i < cover->point_count; i++) r->owner.data[i] = unseen;
+    for (uint32_t p = 0; p < cover->piece_count; p++)
+        for (uint32_t j = cover->first_corner[p]; j < cover->first_corner[p + 1]; j++) {
+            uint32_t *o = &r->owner.data[cover->corners[j]], node = g->node_of.data[p];
+            *o = *o == unseen || *o == node ? node : border;
+        }
+    for (uint32_t p = 0; p < cover->piece_count; p++) {
+        bool touches = cover->first_corner[p + 1] - cover->first_corner[p] > 3; /* may share no corner */
+        for (uint32_t j = cover->first_corner[p]; j < cover->first_corner[p + 1]; j++)
+            touches = touches || r->owner.data[cover->corners[j]] == border;
+        r->at_border.data[p] = touches;
+    }
+    return true;
+}
+
+/* A node that would lose all its pieces keeps the first. */
 static void keep_one_each(relaxing *r, uint32_t count)
 {
     sac_growth *g = r->growth;
-    const sac_cover *cover = g->build->cover;
-    uint32_t first = g->level_first[g->level];
-    for (uint32_t n = 0; n < count; n++) {
-        double least = INFINITY;
-        uint32_t kept = UINT32_MAX;
-        for (uint32_t i = g->starts.data[n]; i < g->starts.data[n + 1]; i++) {
-            double need = need_of(cover, g->pieces.data[i], &r->seats[n]);
-            if (need < least) least = need, kept = g->pieces.data[i];
+    uint32_t first = g->level_first[g->level], *left = r->left;
+    memset(left, 0, count * sizeof *left);
+    for (uint32_t p = 0; p < g->cover->piece_count; p++) left[r->move_to.data[p] - first]++;
+    for (uint32_t n = 0; n < count; n++)
+        if (!left[n]) {
+            uint32_t kept = g->pieces.data[g->starts.data[n]];
+            /* Its new node has others, or it would be in the same position. */
+            left[r->move_to.data[kept] - first]--;
+            r->move_to.data[kept] = first + n;
+            left[n] = 1;
         }
-        if (kept != UINT32_MAX) r->move_to.data[kept] = first + n;
-    }
 }
 
 static void refit_node(uint32_t n, uint32_t worker, void *context)
@@ -120,7 +149,7 @@ static void refit_node(uint32_t n, uint32_t worker, void *context)
     sac_seating one = {.count = 1, .seats = {{.depth = seat->depth, .hint = seat->hint}}};
     one.group_of = sac_arena_alloc(arena, region.piece_count, 1);
     if (!one.group_of || !sac_patch_init(&patch, g->build, &region, arena) ||
-        !sac_seating_settle(&patch, &one, 1, r->effort, arena)) {
+        !sac_seating_settle(&patch, &one, 1, r->effort, INFINITY, arena)) {
         r->failed[worker] = 1;
         return;
     }
@@ -138,6 +167,7 @@ static bool relax_rounds(relaxing *r, uint32_t count, uint32_t rounds)
     uint32_t threads = g->build->def->threads, pieces = g->cover->piece_count;
     if (!sac_array_reserve(&r->move_to, pieces)) return false;
     for (uint32_t round = 0; round < rounds; round++) {
+        if (!mark_borders(r)) return false;
         sac_parallel_for((pieces + PIECE_CHUNK - 1) / PIECE_CHUNK, threads, move_pieces, r);
         keep_one_each(r, count);
         memcpy(g->node_of.data, r->move_to.data, pieces * sizeof *r->move_to.data);
@@ -180,7 +210,8 @@ bool sac_medial_relax(sac_growth *g)
     relaxing r = {.growth = g, .effort = EFFORT};
     r.seats = sac_arena_alloc(&arena, count, sizeof *r.seats);
     r.failed = sac_arena_alloc(&arena, SAC_BUILD_MOST_THREADS, 1);
-    bool done = r.seats && r.failed;
+    r.left = sac_arena_alloc(&arena, count, sizeof *r.left);
+    bool done = r.seats && r.failed && r.left;
     if (done) {
         memset(r.failed, 0, SAC_BUILD_MOST_THREADS);
         for (uint32_t n = 0; n < count; n++) {
@@ -194,6 +225,8 @@ bool sac_medial_relax(sac_growth *g)
         done = relax_and_sharpen(&r, count);
     }
     sac_array_fini(&r.move_to);
+    sac_array_fini(&r.owner);
+    sac_array_fini(&r.at_border);
     sac_arena_fini(&arena);
     return done;
 }

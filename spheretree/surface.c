@@ -28,7 +28,8 @@ typedef struct dipole {
 /* A triangle ready for the test: corner and two edges, relative to the origin of the surface. */
 typedef struct triangle {
     double a[3], ab[3], ac[3];
-    uint32_t index; /* in the mesh */
+    double middle[3], reach; /* a ball that holds it */
+    uint32_t index;          /* in the mesh */
 } triangle;
 
 struct sac_surface {
@@ -299,6 +300,17 @@ static void place_triangles(sac_surface *s, const sac_mesh *mesh, item *items)
             out->ab[k] = (double)mesh->vertices[mesh->triangles[t][1]][k] - s->origin[k] - out->a[k];
             out->ac[k] = (double)mesh->vertices[mesh->triangles[t][2]][k] - s->origin[k] - out->a[k];
         }
+        double far2 = 0;
+        for (int k = 0; k < 3; k++) out->middle[k] = out->a[k] + (out->ab[k] + out->ac[k]) / 3;
+        for (int i = 0; i < 3; i++) {
+            double d2 = 0;
+            for (int k = 0; k < 3; k++) {
+                double corner = out->a[k] + (i == 1 ? out->ab[k] : i == 2 ? out->ac[k] : 0);
+                d2 += (corner - out->middle[k]) * (corner - out->middle[k]);
+            }
+            far2 = fmax(far2, d2);
+        }
+        out->reach = sqrt(far2) * (1 + 1e-9);
     }
 }
 
@@ -368,18 +380,21 @@ static double closest_on_triangle(const triangle *t, const double p[3], double *
 }
 
 typedef struct best {
-    double d2, v, w;
+    double d2, d, v, w;
     const triangle *triangle;
     feature feature;
 } best;
 
 static void try_triangle(const triangle *t, const double p[3], best *b)
 {
+    double x = p[0] - t->middle[0], y = p[1] - t->middle[1], z = p[2] - t->middle[2],
+           within = b->d + t->reach;
+    if (x * x + y * y + z * z > within * within * (1 + 1e-9)) return;
     double v, w;
     feature f;
     double d2 = closest_on_triangle(t, p, &v, &w, &f);
     if (d2 < b->d2 || (d2 == b->d2 && b->triangle && t->index < b->triangle->index))
-        *b = (best){d2, v, w, t, f};
+        *b = (best){d2, sqrt(d2), v, w, t, f};
 }
 
 /* max(a, b, 0) in a form that compiles to vector code; fmaxf's care for NaN does not. */
@@ -479,7 +494,7 @@ bool sac_surface_encloses(const sac_surface *s, const double point[3])
 void sac_surface_closest(const sac_surface *s, const double point[3], uint32_t hint, sac_surface_hit *out)
 {
     double p[3] = {point[0] - s->origin[0], point[1] - s->origin[1], point[2] - s->origin[2]};
-    best b = {.d2 = INFINITY};
+    best b = {.d2 = INFINITY, .d = INFINITY};
     if (hint < s->triangle_count) try_triangle(&s->triangles[s->slot_of[hint]], p, &b);
     walk(s, p, &b);
     const triangle *t = b.triangle;
@@ -489,7 +504,7 @@ void sac_surface_closest(const sac_surface *s, const double point[3], uint32_t h
         away[k] = p[k] - q;
         out->point[k] = q + s->origin[k];
     }
-    out->distance = sqrt(b.d2);
+    out->distance = b.d;
     out->triangle = t->index;
     out->inside = false;
     out->sure = true;
