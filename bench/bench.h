@@ -4,9 +4,14 @@
 #ifndef SAC_BENCH_BENCH_H
 #define SAC_BENCH_BENCH_H
 
+#include <stdint.h>
+
 /* The dual-tree descent against the straightforward version. */
 int sac_bench_descent(int argc, char **argv);
 /* Building trees: seconds and quality, methods side by side. */
 int sac_bench_bake(int argc, char **argv);
+
+/* Sorts the values. */
+double sac_bench_median(double *values, uint32_t count);
 
 #endif

@@ -18,18 +18,6 @@ typedef struct bake_bench {
     json_t *cases;
 } bake_bench;
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, uint32_t count)
-{
-    qsort(values, count, sizeof *values, by_size);
-    return count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
-}
-
 static void say_heading(void)
 {
     sac_say("                                                 level 2           level 3\n"
@@ -72,7 +60,7 @@ static sac_result run_case(bake_bench *bench, const sac_shape *shape, sac_method
         seconds[i] = baked.seconds, cpu[i] = baked.cpu_seconds;
         if (!last) sac_baked_fini(&baked);
     }
-    double wall = median(seconds, bench->repeats), work = median(cpu, bench->repeats);
+    double wall = sac_bench_median(seconds, bench->repeats), work = sac_bench_median(cpu, bench->repeats);
     say_case(shape, &baked, work);
     json_array_append_new(bench->cases,
                           json_pack("{s:s,s:i,s:s,s:f,s:f,s:i,s:o}", "mesh", shape->name, "triangles",

@@ -290,18 +290,6 @@ static void run(bench_state *bench, contender who, const shapes *s, const cold_p
     }
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, uint32_t count)
-{
-    qsort(values, count, sizeof *values, by_size);
-    return count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
-}
-
 typedef struct timing {
     double cpu_ns, wall_ns; /* a query, medians */
 } timing;
@@ -329,10 +317,11 @@ static void measure(bench_state *bench, const shapes *s, cold_set *cold, timings
     const int above[3] = {PLAIN, PLAIN, PLAIN_HOISTED}, below[3] = {COMPLETE, FRONT, COMPLETE};
     for (int k = 0; k < 3; k++) {
         for (uint32_t r = 0; r < bench->repeats; r++) ratio[r] = cpu[above[k]][r] / cpu[below[k]][r];
-        *ratios[k] = median(ratio, bench->repeats);
+        *ratios[k] = sac_bench_median(ratio, bench->repeats);
     }
     for (int who = 0; who < CONTENDERS; who++)
-        out->of[who] = (timing){median(cpu[who], bench->repeats), median(wall[who], bench->repeats)};
+        out->of[who] =
+            (timing){sac_bench_median(cpu[who], bench->repeats), sac_bench_median(wall[who], bench->repeats)};
 }
 
 /* ---- report ---- */

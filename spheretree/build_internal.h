@@ -151,6 +151,8 @@ typedef struct sac_splitter {
 
 /* Sort the pieces again after node_of changed; false when out of memory. */
 bool sac_growth_sort(sac_growth *growth);
+/* Which pieces may lie on a border between the level's nodes; `owner` is scratch, one for each point. */
+void sac_growth_find_borders(const sac_growth *growth, uint32_t *owner, bool *at_border);
 /* Cut the pieces along the borders between the level's nodes to half their size; false when out of memory. */
 bool sac_growth_sharpen(sac_growth *growth, double piece_size);
 /* Grow all levels of the draft; `cover` is build->cover, which is cut finer before each level. */

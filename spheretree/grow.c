@@ -250,24 +250,32 @@ static bool refine(sac_growth *g, double piece_size, const bool *only)
     return enough && sac_growth_sort(g);
 }
 
-/* A point is on a border when pieces of two nodes meet in it. */
-bool sac_growth_sharpen(sac_growth *g, double piece_size)
+/* A point is on a border when pieces of two nodes meet in it. Slabs and cells need not share corners with
+ * their neighbours, so they count as on one. */
+void sac_growth_find_borders(const sac_growth *g, uint32_t *owner, bool *at_border)
 {
     const sac_cover *cover = g->cover;
     const uint32_t unseen = UINT32_MAX, border = UINT32_MAX - 1;
-    uint32_t points = cover->point_count, pieces = cover->piece_count;
+    for (uint32_t i = 0; i < cover->point_count; i++) owner[i] = unseen;
+    for (uint32_t p = 0; p < cover->piece_count; p++)
+        for (uint32_t j = cover->first_corner[p]; j < cover->first_corner[p + 1]; j++) {
+            uint32_t *o = &owner[cover->corners[j]], node = g->node_of.data[p];
+            *o = *o == unseen || *o == node ? node : border;
+        }
+    for (uint32_t p = 0; p < cover->piece_count; p++) {
+        at_border[p] = cover->first_corner[p + 1] - cover->first_corner[p] > 3;
+        for (uint32_t j = cover->first_corner[p]; j < cover->first_corner[p + 1]; j++)
+            at_border[p] = at_border[p] || owner[cover->corners[j]] == border;
+    }
+}
+
+bool sac_growth_sharpen(sac_growth *g, double piece_size)
+{
+    uint32_t points = g->cover->point_count, pieces = g->cover->piece_count;
     uint32_t *owner = sac_alloc(points, sizeof *owner);
-    bool *only = sac_alloc_zero(pieces, sizeof *only), done = owner && only;
+    bool *only = sac_alloc(pieces, sizeof *only), done = owner && only;
     if (done) {
-        for (uint32_t i = 0; i < points; i++) owner[i] = unseen;
-        for (uint32_t p = 0; p < cover->surface_count; p++)
-            for (uint32_t j = cover->first_corner[p]; j < cover->first_corner[p + 1]; j++) {
-                uint32_t *o = &owner[cover->corners[j]], node = g->node_of.data[p];
-                *o = *o == unseen || *o == node ? node : border;
-            }
-        for (uint32_t p = 0; p < cover->surface_count; p++)
-            for (uint32_t j = cover->first_corner[p]; j < cover->first_corner[p + 1]; j++)
-                only[p] = only[p] || owner[cover->corners[j]] == border;
+        sac_growth_find_borders(g, owner, only);
         done = refine(g, piece_size, only);
     }
     sac_free(owner, points, sizeof *owner);

@@ -99,22 +99,10 @@ static bool mark_borders(relaxing *r)
 {
     sac_growth *g = r->growth;
     const sac_cover *cover = g->cover;
-    const uint32_t unseen = UINT32_MAX, border = UINT32_MAX - 1;
     if (!sac_array_reserve(&r->owner, cover->point_count) ||
         !sac_array_reserve(&r->at_border, cover->piece_count))
         return false;
-    for (uint32_t i = 0; i < cover->point_count; i++) r->owner.data[i] = unseen;
-    for (uint32_t p = 0; p < cover->piece_count; p++)
-        for (uint32_t j = cover->first_corner[p]; j < cover->first_corner[p + 1]; j++) {
-            uint32_t *o = &r->owner.data[cover->corners[j]], node = g->node_of.data[p];
-            *o = *o == unseen || *o == node ? node : border;
-        }
-    for (uint32_t p = 0; p < cover->piece_count; p++) {
-        bool touches = cover->first_corner[p + 1] - cover->first_corner[p] > 3; /* may share no corner */
-        for (uint32_t j = cover->first_corner[p]; j < cover->first_corner[p + 1]; j++)
-            touches = touches || r->owner.data[cover->corners[j]] == border;
-        r->at_border.data[p] = touches;
-    }
+    sac_growth_find_borders(g, r->owner.data, r->at_border.data);
     return true;
 }
 
