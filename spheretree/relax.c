@@ -8,7 +8,7 @@
 
 #include "base/parallel.h"
 
-enum { PIECE_CHUNK = 512, MOST_PARENTS = 64, ROUNDS = 2, SHARPENINGS = 1, EFFORT = 16 };
+enum { PIECE_CHUNK = 512, MOST_PARENTS = 64, ROUNDS = 2, SHARPENINGS = 1, EFFORT = 48 };
 
 typedef struct relaxing {
     sac_growth *growth;
