@@ -129,6 +129,18 @@ static inline sac_ball sac_ball_move(const float m[3][4], float scale, sac_ball 
                       (s.x * m[2][0] + s.y * m[2][1]) + (s.z * m[2][2] + m[2][3]), s.r * scale};
 }
 
+/* The test against a parent's bound only saves tests, so it must accept whatever the full test would:
+ * rounding on both sides is a few parts in ten million, and below the smallest normal squares are not even
+ * that exact. */
+#define SAC_CULL_SLACK 1.000002f
+#define SAC_CULL_TINY 1e-36f
+
+static inline bool sac_bound_touches(sac_ball bound, sac_ball b)
+{
+    float x = bound.x - b.x, y = bound.y - b.y, z = bound.z - b.z, r = bound.r + b.r;
+    return (x * x + y * y) + z * z <= (r * r) * SAC_CULL_SLACK + SAC_CULL_TINY;
+}
+
 static inline bool sac_balls_touch(sac_ball a, sac_ball b)
 {
     float x = a.x - b.x, y = a.y - b.y, z = a.z - b.z, r = a.r + b.r;

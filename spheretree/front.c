@@ -226,7 +226,7 @@ static void run_slot(const sac_descent *d, const half_view *v, sac_half_opened *
         uint32_t own = sac_link_node(d->a, v->link_a);
         sac_ball a = sac_ball_of(d->a, own);
         a.r = d->a->links[own / SAC_LANES].bound[own % SAC_LANES];
-        half->live |= (uint32_t)(sac_balls_touch(a, b) && v->b.lanes >> id_b % SAC_LANES & 1) << i;
+        half->live |= (uint32_t)(sac_bound_touches(a, b) && v->b.lanes >> id_b % SAC_LANES & 1) << i;
     } else if (v->a.lanes >> id_a % SAC_LANES & 1 && sac_balls_touch(sac_ball_of(d->a, id_a), b)) {
         uint32_t at = i - CULL_SLOTS;
         half->hits[at / 64] |= 1ull << at % 64;

@@ -171,6 +171,7 @@ INLINE uint32_t prepare_jobs(const sac_descent *d, const uint32_t *pa, const uin
     CONSTANT(2, 2);
     CONSTANT(2, 3);
     const sac_f8 scale = sac_f8_set(d->scale);
+    const sac_f8 slack = sac_f8_set(SAC_CULL_SLACK), tiny = sac_f8_set(SAC_CULL_TINY);
     static const _Alignas(32) uint32_t first_children[SAC_LANES] = {0, 4, 8, 12, 16, 20, 24, 28};
     sac_n8 children = sac_n8_load(first_children);
     const sac_n8 next_unit = sac_n8_set(sizeof(sac_moved_block));
@@ -232,7 +233,7 @@ INLINE uint32_t prepare_jobs(const sac_descent *d, const uint32_t *pa, const uin
             }
             sac_f8 r = sac_f8_add(br, ar);
             sac_f8 d2 = square_of_distance(sac_f8_sub(bx, ax), sac_f8_sub(by, ay), sac_f8_sub(bz, az));
-            uint32_t live = sac_f8_le(d2, sac_f8_mul(r, r));
+            uint32_t live = sac_f8_le(d2, sac_f8_add(sac_f8_mul(sac_f8_mul(r, r), slack), tiny));
             if (!simple) live &= lanes_b;
             uint32_t live_count = sac_bits(live);
             for (uint32_t ia = 0; ia < blocks_a; ia++) {
