@@ -121,16 +121,6 @@ typedef struct scene {
     size_t count;
 } scene;
 
-static sac_transform random_pose(sac_rng *rng, float reach)
-{
-    sac_transform pose = sac_transform_identity();
-    sac_rng_unit_vector(rng, pose.translation);
-    for (int i = 0; i < 3; i++) pose.translation[i] *= reach;
-    pose.scale = sac_rng_range(rng, 0.5f, 2.0f);
-    garden_rotation(rng, pose.rotation);
-    return pose;
-}
-
 static sac_tree *random_tree(sac_rng *rng)
 {
     static const uint32_t deepest[] = {0, 0, 6, 4, 3, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2};
@@ -149,8 +139,8 @@ static sac_tree *random_tree(sac_rng *rng)
 static void scene_place(scene *s, sac_rng *rng)
 {
     free(s->pairs);
-    s->pose_a = random_pose(rng, 100.0f);
-    s->pose_b = random_pose(rng, 1.0f);
+    s->pose_a = garden_pose(rng, 100.0f);
+    s->pose_b = garden_pose(rng, 1.0f);
     for (int i = 0; i < 3; i++)
         s->pose_b.translation[i] =
             s->pose_a.translation[i] + s->pose_b.translation[i] * sac_rng_range(rng, 0.0f, 3.0f);
@@ -406,7 +396,7 @@ static void nothing_is_allocated_after_the_pool(void **state)
     for (int i = 0; i < 50; i++) {
         sac_front *fronts[8];
         for (int k = 0; k < 8; k++) {
-            sac_transform a = random_pose(&rng, 1), b = random_pose(&rng, 0.5f);
+            sac_transform a = garden_pose(&rng, 1), b = garden_pose(&rng, 0.5f);
             assert_int_equal(sac_front_acquire(pool, tree, &a, tree, &b, &fronts[k], NULL), SAC_OK);
         }
         for (int k = 0; k < 8; k++)

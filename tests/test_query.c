@@ -23,16 +23,6 @@ static sac_tree *random_tree(sac_rng *rng)
     return tree;
 }
 
-static sac_transform random_pose(sac_rng *rng, float reach)
-{
-    sac_transform pose = sac_transform_identity();
-    sac_rng_unit_vector(rng, pose.translation);
-    for (int i = 0; i < 3; i++) pose.translation[i] *= reach;
-    pose.scale = sac_rng_range(rng, 0.5f, 2.0f);
-    garden_rotation(rng, pose.rotation);
-    return pose;
-}
-
 /* A node and its ancestors, up to the root; returns how many. */
 static int chain_of(const sac_tree *tree, uint32_t id, uint32_t out[SAC_TREE_MOST_DEPTH + 1])
 {
@@ -59,7 +49,7 @@ static void spheres_find_what_brute_force_finds(void **state)
     for (int t = 0; t < 120; t++) {
         sac_tree *tree = random_tree(&rng);
         for (int p = 0; p < 10; p++) {
-            sac_transform pose = random_pose(&rng, 50);
+            sac_transform pose = garden_pose(&rng, 50);
             float centre[3], radius = sac_rng_range(&rng, 0, 0.7f);
             sac_rng_unit_vector(&rng, centre);
             for (int i = 0; i < 3; i++)
@@ -119,7 +109,7 @@ static void rays_hit_the_first_leaf(void **state)
     for (int t = 0; t < 80; t++) {
         sac_tree *tree = random_tree(&rng);
         for (int p = 0; p < 10; p++) {
-            sac_transform pose = random_pose(&rng, 5);
+            sac_transform pose = garden_pose(&rng, 5);
             float origin[3], target[3], direction[3], most = sac_rng_range(&rng, 0.2f, 3.0f);
             sac_rng_unit_vector(&rng, origin);
             sac_rng_unit_vector(&rng, target);
@@ -176,7 +166,7 @@ static void distances_bracket_and_tighten(void **state)
     int apart = 0, finished = 0;
     for (int t = 0; t < 120; t++) {
         sac_tree *a = random_tree(&rng), *b = random_tree(&rng);
-        sac_transform pose_a = random_pose(&rng, 10), pose_b = random_pose(&rng, 1);
+        sac_transform pose_a = garden_pose(&rng, 10), pose_b = garden_pose(&rng, 1);
         float way = sac_rng_range(&rng, 0, 6);
         for (int i = 0; i < 3; i++)
             pose_b.translation[i] = pose_a.translation[i] + pose_b.translation[i] * way;

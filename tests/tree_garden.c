@@ -152,3 +152,13 @@ void garden_rotation(sac_rng *rng, float out[4])
     } while (length > 1 || length < 0.01f);
     for (int i = 0; i < 4; i++) out[i] /= sqrtf(length);
 }
+
+sac_transform garden_pose(sac_rng *rng, float reach)
+{
+    sac_transform pose = sac_transform_identity();
+    sac_rng_unit_vector(rng, pose.translation);
+    for (int i = 0; i < 3; i++) pose.translation[i] *= reach;
+    pose.scale = sac_rng_range(rng, 0.5f, 2.0f);
+    garden_rotation(rng, pose.rotation);
+    return pose;
+}

@@ -23,5 +23,7 @@ sac_tree *garden_grow(const garden_def *def);
 sac_tree *garden_copy(const sac_tree *tree);
 /* Unit quaternion, uniform. */
 void garden_rotation(sac_rng *rng, float out[4]);
+/* Any orientation, `reach` from the origin, half to twice the size. */
+sac_transform garden_pose(sac_rng *rng, float reach);
 
 #endif
