@@ -19,3 +19,8 @@ sac_clock sac_clock_credits(uint64_t ps_per_credit)
 {
     return (sac_clock){.kind = SAC_CLOCK_CREDITS, .ps_per_credit = ps_per_credit};
 }
+
+sac_clock sac_clock_caller(uint64_t (*now)(void *user), void *user)
+{
+    return (sac_clock){.kind = SAC_CLOCK_CALLER, .now = now, .user = user};
+}

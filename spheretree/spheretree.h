@@ -20,5 +20,8 @@
 #include "measure.h"
 #include "treefile.h"
 #include "descent.h"
+#include "terrain.h"
+#include "form.h"
+#include "meeting.h"
 
 #endif

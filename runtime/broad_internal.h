@@ -1,0 +1,86 @@
+/* Who could meet: persistent pairs over space-time bounds. Private to runtime/.
+ *
+ * Each body has one proxy: a box that holds it for some frames to come. Boxes lie in a hierarchy of loose
+ * hash grids, one level a power of two of size; a body sits in one cell of the level its box fits, so placing
+ * it costs nothing to speak of, and finding its partners means a few cells of each level in use. Pairs of
+ * boxes that overlap are kept from frame to frame, with a stable number each and a list of them at each body.
+ *
+ * Index: sac_broad_create  sac_broad_destroy  sac_broad_reserve  sac_broad_place  sac_broad_remove
+ * sac_broad_touching sac_broad_ray  sac_horn_meet
+ */
+#ifndef SAC_RUNTIME_BROAD_INTERNAL_H
+#define SAC_RUNTIME_BROAD_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/geometry.h"
+
+#define SAC_NO_PAIR UINT32_MAX
+#define SAC_NO_BODY UINT32_MAX
+
+typedef struct sac_broad_pair {
+    uint32_t a, b;           /* bodies, a < b; a == SAC_NO_BODY: this number is free */
+    uint32_t next_a, next_b; /* in the lists of a and b */
+    uint32_t prev_a, prev_b;
+} sac_broad_pair;
+
+/* May these two meet at all? Asked once for each new pair of overlapping boxes; must be symmetric. */
+typedef bool sac_broad_filter(uint32_t a, uint32_t b, void *user);
+
+typedef struct sac_broad {
+    sac_broad_pair *pairs; /* by number; numbers are stable and reused, lowest first */
+    uint32_t pair_count;   /* in use */
+    uint32_t pair_end;     /* one beyond the highest number ever used */
+    uint32_t pair_room;
+    uint32_t *first_pair; /* of each body; SAC_NO_PAIR: none */
+    sac_box *boxes;       /* of each body: the placed one */
+    /* Since the caller last set the counts to 0. An ended pair's number is not reused before that. */
+    uint32_t *begun, *ended;
+    uint32_t begun_count, ended_count;
+    struct sac_broad_private *own;
+} sac_broad;
+
+typedef struct sac_broad_def {
+    uint32_t bodies, pairs;   /* room; pairs grow by doubling when they must (counted in `grown`) */
+    sac_broad_filter *filter; /* NULL: all may */
+    void *user;
+} sac_broad_def;
+
+sac_result sac_broad_create(const sac_broad_def *def, sac_broad **out_broad, sac_error *error);
+void sac_broad_destroy(sac_broad **broad);
+sac_result sac_broad_reserve(sac_broad *broad, uint32_t bodies, uint32_t pairs, sac_error *error);
+
+/* Place a body's box, for the first time or anew: pairs that no longer overlap end, new ones begin. `moves`:
+ * false for static bodies, which never pair with each other. A box with an infinite or enormous side is kept
+ * in a list of its own and meets everybody whose box it overlaps. Returns the cost in credits (about half a
+ * nanosecond each), or 0 when there was no memory for a pair: the body is then where it was. */
+uint64_t sac_broad_place(sac_broad *broad, uint32_t body, const sac_box *box, bool moves);
+void sac_broad_remove(sac_broad *broad, uint32_t body);
+/* Ask the filter again about all pairs of a body (its filter changed). */
+void sac_broad_refilter(sac_broad *broad, uint32_t body);
+
+/* Pair numbers are handed out again only after this: once a frame, when begun and ended have been read. */
+void sac_broad_flush(sac_broad *broad);
+
+/* The pair after `pair` in the list of `body`. */
+static inline uint32_t sac_broad_next(const sac_broad *broad, uint32_t pair, uint32_t body)
+{
+    const sac_broad_pair *p = &broad->pairs[pair];
+    return p->a == body ? p->next_a : p->next_b;
+}
+
+/* All bodies whose box overlaps `box`, each once, in an order that depends only on what is placed. Return
+ * false from `visit` to stop. */
+typedef bool sac_broad_visit(uint32_t body, void *user);
+void sac_broad_touching(const sac_broad *broad, const sac_box *box, sac_broad_visit *visit, void *user);
+/* All bodies whose box a ray enters before *most; `visit` may lower *most as it finds hits. */
+void sac_broad_ray(const sac_broad *broad, const float origin[3], const float direction[3], float *most,
+                   sac_broad_visit *visit, void *user);
+
+/* Two horns (space-time bounds) with gap g, radial closing speed w and the sum of their acceleration bounds M
+ * cannot meet before this time; 0 when g <= 0, FLT_MAX when never. */
+float sac_horn_meet(float g, float w, float M);
+
+#endif

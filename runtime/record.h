@@ -1,0 +1,54 @@
+/* Recording and replay: everything that was done to a world, and where each of its frames was interrupted. A
+ * replay does it again and compares the state after every frame, bit for bit, whatever the threads and the
+ * SIMD path.
+ *
+ *   sac_record_start(world, "run.sacrec", NULL);         // before anything is created in the world
+ *   ...
+ *   sac_record_stop(world, NULL);
+ *
+ *   sac_replay *replay;
+ *   sac_replay_open("run.sacrec", &def, &replay, &error);
+ *   while (sac_replay_step(replay, &frame, &error) == SAC_OK && !frame.end) draw(sac_replay_world(replay));
+ *   sac_replay_close(&replay);
+ *
+ * The file is append-only and made of chunks with a checksum each; see docs/files.md. What is lost by a crash
+ * is the last chunk. Trees and terrains are stored inside, so that a recording needs nothing else.
+ *
+ * Index: sac_record_start  sac_record_stop  sac_record_status  sac_replay_open  sac_replay_step
+ * sac_replay_world sac_replay_close
+ */
+#ifndef SAC_RUNTIME_RECORD_H
+#define SAC_RUNTIME_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../base/error.h"
+
+struct sac_world;
+struct sac_world_def;
+
+/* ERROR_ARGUMENT when the world already has bodies or is being recorded. The file is made anew. */
+sac_result sac_record_start(struct sac_world *world, const char *path, sac_error *error);
+/* Writes what is left and closes the file. ERROR_IO when anything could not be written, also earlier. */
+sac_result sac_record_stop(struct sac_world *world, sac_error *error);
+/* SAC_OK, or what went wrong while writing; the world goes on without the recording. */
+sac_result sac_record_status(const struct sac_world *world, sac_error *error);
+
+typedef struct sac_replay sac_replay;
+typedef struct sac_replay_frame {
+    uint64_t frame;
+    uint64_t hash, recorded_hash;
+    bool same;
+    bool end; /* no further frame */
+} sac_replay_frame;
+
+/* `threads` for the replaying world; 0: one. ERROR_FORMAT, ERROR_VERSION, ERROR_CORRUPT name file and byte.
+ */
+sac_result sac_replay_open(const char *path, uint32_t threads, sac_replay **out_replay, sac_error *error);
+/* The next frame. ERROR_CORRUPT where the file is damaged: all frames before have been replayed. */
+sac_result sac_replay_step(sac_replay *replay, sac_replay_frame *out_frame, sac_error *error);
+struct sac_world *sac_replay_world(sac_replay *replay);
+void sac_replay_close(sac_replay **replay);
+
+#endif

@@ -1,0 +1,121 @@
+/* A frame's agenda: every candidate pair, how wrong it looks, and the front its descent has reached. The
+ * agenda is filled by the world, worked off by a policy until the stop is reached, and read by the response.
+ *
+ *   sac_agenda_clear(agenda);
+ *   i = sac_agenda_add(agenda, form_a, &pose_a, form_b, &pose_b, margin);   // then set region, weight,
+ * known, ... sac_agenda_work(agenda, policy, &focus, &stop, &report); sac_agenda_front(agenda, i, &pending,
+ * &done);                           // for sac_meeting_contacts
+ *
+ * Index: sac_agenda_create  sac_agenda_destroy  sac_agenda_clear  sac_agenda_add  sac_agenda_work
+ *        sac_agenda_front  sac_policy_find  sac_policy_name
+ */
+#ifndef SAC_SCHEDULER_AGENDA_H
+#define SAC_SCHEDULER_AGENDA_H
+
+#include "../base/parallel.h"
+#include "../spheretree/spheretree.h"
+#include "budget.h"
+#include "perception.h"
+
+enum sac_agenda_flags {
+    SAC_AGENDA_TOP = 1,      /* held or touched: always in the first group */
+    SAC_AGENDA_SENSOR = 2,   /* only whether they meet matters: done at the first final pair */
+    SAC_AGENDA_EMPTY = 4,    /* out: surely apart, farther than the margin */
+    SAC_AGENDA_STARTED = 8,  /* out: the roots have been tested this frame */
+    SAC_AGENDA_FINISHED = 16 /* out: nothing left to refine */
+};
+
+/* Structure of arrays, one entry a pair; all arrays have room to a multiple of eight. Filled by the caller up
+ * to `caller ends`, the rest is the scheduler's. */
+typedef struct sac_agenda {
+    uint32_t count, capacity;
+    const sac_form **form_a, **form_b;
+    const sac_transform **pose_a, **pose_b;
+    float *margin;
+    float *x, *y, *z, *extent, *vx, *vy, *vz, *weight, *similar; /* as in sac_sights */
+    float *known;  /* what the pair is off by if it is not looked at this frame: last contacts' uncertainty
+                      plus  drift since; FLT_MAX: nothing is known of it */
+    uint16_t *age; /* frames since it was last refined to its end or found < 1 JND: against starvation */
+    uint32_t *tag; /* the caller's: which pair this is. Ties are broken by it. */
+    uint8_t *flags;
+    /* caller ends */
+    float *uncertainty; /* world units now: the least of `known` and the front's level */
+    float *jnd, *priority;
+    uint8_t *level; /* reached by the front: of the coarsest pairs not yet opened */
+    uint32_t *tests;
+    sac_meeting *meetings;
+    uint32_t *front_at, *pending, *done; /* front in the arena: `done` node pairs, then `pending` links */
+    /* Private */
+    uint32_t *arena;
+    size_t arena_words, arena_used;
+    struct sac_agenda_private *own;
+} sac_agenda;
+
+typedef struct sac_agenda_def {
+    uint32_t pairs;      /* default 4096; sac_agenda_reserve grows it, outside a frame */
+    uint32_t entries;    /* node pairs all fronts together may hold; default 1 << 20. When they run out fronts
+                            stay coarse. */
+    uint32_t groups;     /* of the policies that have groups, 2 to 32; default 8 */
+    float share;         /* of its group's time to the next one's: geometric; default 2 */
+    uint32_t age_frames; /* a pair not refined for so many frames moves up a group; default 30 */
+    float stop_jnd;      /* nothing to gain below; default 1 */
+    uint64_t seed;       /* of the random policy */
+    uint32_t threads;    /* workspaces to have; default 1 */
+    uint32_t cookie;
+} sac_agenda_def;
+
+sac_agenda_def sac_default_agenda_def(void);
+sac_result sac_agenda_create(const sac_agenda_def *def, sac_agenda **out_agenda, sac_error *error);
+void sac_agenda_destroy(sac_agenda **agenda);
+/* Room for `pairs` entries; ERROR_MEMORY leaves it as it was. */
+sac_result sac_agenda_reserve(sac_agenda *agenda, uint32_t pairs, sac_error *error);
+
+/* Forget the last frame's entries. */
+void sac_agenda_clear(sac_agenda *agenda);
+/* A new entry with everything but forms, poses and margin at its default (weight 1, known FLT_MAX, tag =
+ * index). The index, or UINT32_MAX when it is full. */
+uint32_t sac_agenda_add(sac_agenda *agenda, const sac_form *form_a, const sac_transform *pose_a,
+                        const sac_form *form_b, const sac_transform *pose_b, float margin);
+
+/* ---- policies ---- */
+
+/* Which pair gets the next level. Chosen by name because people compare them:
+ * exhaustive   every pair to its end, whatever the time
+ * fifo         in order of arrival, each to its end
+ * random       a random pair each time, one level
+ * round-robin  all pairs one level, then all the next (Hubbard)
+ * distance     nearest to the viewer first, each to its end
+ * sort         always the pair with the greatest priority: an exact order, kept after each refinement
+ * groups:N     N groups by priority, log-spaced, each with its share of the time, round-robin inside
+ * probability  always the pair most likely to collide (ADB style)
+ * jnd          default: groups by what the next level gains for its cost; ends when no pair has 1 JND left to
+ * gain */
+typedef struct sac_policy sac_policy;
+/* NULL for an unknown name; "groups" alone is groups:8. The answer is static, or owned by the agenda for
+ * groups:N. */
+const sac_policy *sac_policy_find(const char *name, sac_error *error);
+const char *sac_policy_name(uint32_t index); /* NULL beyond the last */
+
+typedef struct sac_agenda_report {
+    uint64_t tests;                                   /* node tests */
+    uint64_t pieces;                                  /* levels opened: where the descent stopped */
+    bool interrupted;                                 /* by the stop; false: nothing left worth doing */
+    uint32_t groups;                                  /* in use */
+    uint32_t group_pairs[32];                         /* pairs per group at the start */
+    uint64_t group_tests[32];                         /* spent for it */
+    uint32_t pairs_at_level[SAC_TREE_MOST_DEPTH + 1]; /* fronts left there */
+    float jnd_most, jnd_p95, jnd_p50;
+    double jnd_sum;             /* visible error left, over all pairs */
+    uint32_t coarse;            /* fronts that found no room */
+    uint64_t overshoot_credits; /* spent after the stop was due */
+} sac_agenda_report;
+
+/* Perceive all pairs, group them, and refine until the stop is reached. `tasks` may be NULL: one thread. */
+void sac_agenda_work(sac_agenda *agenda, const sac_policy *policy, const sac_perception_def *perception,
+                     const sac_focus *focus, sac_stop *stop, struct sac_tasks *tasks,
+                     sac_agenda_report *out_report);
+
+/* The front of entry i as it stands; both empty when it is apart. Valid until the agenda is cleared. */
+void sac_agenda_front(const sac_agenda *agenda, uint32_t i, sac_pairs *out_pending, sac_pairs *out_done);
+
+#endif

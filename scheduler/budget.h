@@ -1,0 +1,76 @@
+/* Time: when to stop, what to keep for later, and how both can be repeated.
+ *
+ * A sac_stop is asked before every piece of work. Live, it looks at the clock every so many credits;
+ * replayed, it counts pieces and stops where the recording did. A predictor learns what a stage costs and
+ * reserves for it at a high percentile.
+ *
+ *   sac_stop stop;
+ *   sac_stop_at(&stop, &clock, deadline_ns, &pace);
+ *   while (!sac_stop_reached(&stop) && work_left()) sac_stop_did(&stop, do_piece());
+ *   record(stop.pieces);                      // replay: sac_stop_after(&stop, &clock, pieces)
+ *
+ * Index: sac_stop_at  sac_stop_after  sac_stop_reached  sac_stop_did  sac_pace_init  sac_predictor_init
+ *        sac_predictor_mean_ns  sac_predictor_reserve_ns  sac_predictor_learn
+ */
+#ifndef SAC_SCHEDULER_BUDGET_H
+#define SAC_SCHEDULER_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../base/clock.h"
+
+/* How often to look at the clock: K credits, chosen so that two looks are about `look_ns` apart. */
+typedef struct sac_pace {
+    uint32_t look_ns; /* default 2000 */
+    uint64_t credits; /* K, calibrated from look to look; 256 to 65536 */
+} sac_pace;
+void sac_pace_init(sac_pace *pace);
+
+typedef struct sac_stop {
+    sac_clock *clock;
+    sac_pace *pace;
+    uint64_t deadline_ns, last_ns;
+    uint64_t spent, next_look, last_spent; /* credits */
+    uint64_t pieces;                       /* done so far: where it was stopped */
+    uint64_t limit;                        /* replay: stop after so many pieces; UINT64_MAX: live */
+    bool reached;
+} sac_stop;
+
+void sac_stop_at(sac_stop *stop, sac_clock *clock, uint64_t deadline_ns, sac_pace *pace);
+void sac_stop_after(sac_stop *stop, sac_clock *clock, uint64_t pieces);
+/* Looks at the clock now; private to the inline functions below. */
+void sac_stop_look(sac_stop *stop);
+
+static inline bool sac_stop_reached(sac_stop *stop)
+{
+    if (stop->limit != UINT64_MAX) return stop->pieces >= stop->limit;
+    if (!stop->reached && stop->spent >= stop->next_look) sac_stop_look(stop);
+    return stop->reached;
+}
+
+static inline void sac_stop_did(sac_stop *stop, uint64_t credits)
+{
+    stop->pieces++;
+    stop->spent += credits;
+    sac_clock_spend(stop->clock, credits);
+}
+
+/* Learns cost = fixed + per_a * a + per_b * b online, and how far it is off. */
+#define SAC_PREDICTOR_TERMS 3
+typedef struct sac_predictor {
+    double weight[SAC_PREDICTOR_TERMS];                      /* ns: fixed, per a, per b */
+    double moment[SAC_PREDICTOR_TERMS][SAC_PREDICTOR_TERMS]; /* recursive least squares, forgetting */
+    double scatter;                                          /* high percentile of actual / predicted */
+    uint64_t lessons;
+    double last_error; /* (actual - predicted) / actual of the last lesson */
+} sac_predictor;
+
+/* First guesses, in ns. */
+void sac_predictor_init(sac_predictor *predictor, double fixed, double per_a, double per_b);
+double sac_predictor_mean_ns(const sac_predictor *predictor, double a, double b);
+/* Enough in about 99 of 100 cases. Never negative, finite for any input. */
+double sac_predictor_reserve_ns(const sac_predictor *predictor, double a, double b);
+void sac_predictor_learn(sac_predictor *predictor, double a, double b, double actual_ns);
+
+#endif
