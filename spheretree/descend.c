@@ -75,7 +75,7 @@ sac_result sac_descend_all(const sac_tree *a, const sac_transform *pose_a, const
     output out = {out_a, out_b, capacity, 0};
     uint32_t link_a = sac_node_link(a, 0), link_b = sac_node_link(b, 0);
     out_result->tests = 1;
-    if (sac_balls_touch(sac_ball_of(a, 0), sac_ball_move(d.m, d.scale, sac_ball_of(b, 0)))) {
+    if (sac_balls_touch(sac_ball_of(a, 0), sac_descent_ball_b(&d, 0))) {
         if (link_a & link_b & SAC_LINK_LEAF) {
             spill(&out, &(sac_span){(uint32_t[]){0}, (uint32_t[]){0}, 1, 1});
             out.count = 1;

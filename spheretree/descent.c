@@ -68,8 +68,8 @@ sac_result sac_descent_init(sac_descent *d, const sac_tree *a, const sac_transfo
     d->scale = sac_transform_between(pose_a, pose_b, d->m);
     d->a = a;
     d->b = b;
-    d->level_tells = a->blocks_per_node == 1 && b->blocks_per_node == 1 &&
-                     a->leaf_count == a->level_nodes[a->depth] && b->leaf_count == b->level_nodes[b->depth];
+    d->margin = 0;
+    d->level_tells = sac_descent_level_tells(a, b);
     /* Squares must stay inside a float. */
     float most = fmaxf(fabsf(d->m[0][3]), fmaxf(fabsf(d->m[1][3]), fabsf(d->m[2][3])));
     if (!(most <= 1e18f && d->scale * (4.0f * SAC_MESH_MOST_COORDINATE) <= 1e18f && d->scale > 0))

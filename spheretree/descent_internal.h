@@ -10,6 +10,7 @@
 typedef struct sac_descent {
     const sac_tree *a, *b;
     float m[3][4], scale;
+    float margin;     /* in a's units, added to b's radii: pairs this far apart still count */
     bool level_tells; /* sac_descent_kind may use the level: all leaves on the deepest, one block a node */
 } sac_descent;
 
@@ -74,6 +75,8 @@ static inline uint32_t sac_job_most(const sac_job_list *jobs)
     return jobs->direct ? SAC_LANES * SAC_LANES : SAC_LANES;
 }
 
+struct sac_touch_list;
+
 typedef struct sac_kernel {
     /* First pass over `count` pairs (a[i], b[i]), which are links and not both leaves. Returns the node tests
      * of both passes. Reads up to SAC_SPAN_SLACK entries beyond `count`, to prefetch. `direct` is ignored for
@@ -84,6 +87,11 @@ typedef struct sac_kernel {
      * ids. Returns true when all jobs are done, false when one of the spans may not have
      * room for the next. */
     bool (*run)(const sac_descent *descent, sac_job_list *jobs, sac_span *queue, sac_span *done);
+    /* Adds the touches of `count` pairs of nodes to the list, which has room, in a's frame and unit. */
+    void (*measure)(const sac_descent *descent, const uint32_t *a, const uint32_t *b, uint32_t count,
+                    struct sac_touch_list *list);
+    /* sac_touch_choose. */
+    uint32_t (*choose)(struct sac_touch_list *list, uint32_t most, uint32_t *out_chosen);
 } sac_kernel;
 
 extern const sac_kernel sac_kernel_scalar, sac_kernel_sse2, sac_kernel_avx2, sac_kernel_avx512,
@@ -101,6 +109,13 @@ static inline uint32_t sac_descent_most_children(const sac_descent *d)
 static inline uint32_t sac_descent_most_tests(const sac_descent *d)
 {
     return sac_descent_most_children(d) + d->b->blocks_per_node * SAC_LANES;
+}
+
+/* Whether a level tells which of its nodes are leaves. */
+static inline bool sac_descent_level_tells(const sac_tree *a, const sac_tree *b)
+{
+    return a->blocks_per_node == 1 && b->blocks_per_node == 1 && a->leaf_count == a->level_nodes[a->depth] &&
+           b->leaf_count == b->level_nodes[b->depth];
 }
 
 /* For pairs of nodes on this level. */
@@ -127,6 +142,14 @@ static inline sac_ball sac_ball_move(const float m[3][4], float scale, sac_ball 
     return (sac_ball){(s.x * m[0][0] + s.y * m[0][1]) + (s.z * m[0][2] + m[0][3]),
                       (s.x * m[1][0] + s.y * m[1][1]) + (s.z * m[1][2] + m[1][3]),
                       (s.x * m[2][0] + s.y * m[2][1]) + (s.z * m[2][2] + m[2][3]), s.r * scale};
+}
+
+/* Node of b as the kernels see it: in a's frame, larger by the margin. */
+static inline sac_ball sac_descent_ball_b(const sac_descent *d, uint32_t id)
+{
+    sac_ball ball = sac_ball_move(d->m, d->scale, sac_ball_of(d->b, id));
+    ball.r += d->margin;
+    return ball;
 }
 
 /* The test against a parent's bound only saves tests, so it must accept whatever the full test would:

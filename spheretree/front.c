@@ -56,7 +56,7 @@ static void start(sac_front *front)
     front->direct = true;
     front->half.slot = 0;
     front->tests = 1;
-    if (!sac_balls_touch(sac_ball_of(d->a, 0), sac_ball_move(d->m, d->scale, sac_ball_of(d->b, 0)))) return;
+    if (!sac_balls_touch(sac_ball_of(d->a, 0), sac_descent_ball_b(d, 0))) return;
     bool leaves = link_a & link_b & SAC_LINK_LEAF;
     sac_chunk *chunk = list_grow(front, leaves ? &front->done : &front->queue);
     chunk->a[0] = leaves ? 0 : link_a;
@@ -221,7 +221,7 @@ static bool slot_is_lane(const half_view *v, uint32_t live, uint32_t i, uint32_t
 static void run_slot(const sac_descent *d, const half_view *v, sac_half_opened *half, uint32_t i,
                      uint32_t id_a, uint32_t id_b)
 {
-    sac_ball b = sac_ball_move(d->m, d->scale, sac_ball_of(d->b, id_b));
+    sac_ball b = sac_descent_ball_b(d, id_b);
     if (i < CULL_SLOTS) {
         uint32_t own = sac_link_node(d->a, v->link_a);
         sac_ball a = sac_ball_of(d->a, own);

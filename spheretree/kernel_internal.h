@@ -14,6 +14,7 @@
 
 #include "base/simd.h"
 #include "spheretree/descent_internal.h"
+#include "spheretree/touch_kernel_internal.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -170,7 +171,7 @@ INLINE uint32_t prepare_jobs(const sac_descent *d, const uint32_t *pa, const uin
     CONSTANT(2, 1);
     CONSTANT(2, 2);
     CONSTANT(2, 3);
-    const sac_f8 scale = sac_f8_set(d->scale);
+    const sac_f8 scale = sac_f8_set(d->scale), margin = sac_f8_set(d->margin);
     const sac_f8 slack = sac_f8_set(SAC_CULL_SLACK), tiny = sac_f8_set(SAC_CULL_TINY);
     static const _Alignas(32) uint32_t first_children[SAC_LANES] = {0, 4, 8, 12, 16, 20, 24, 28};
     sac_n8 children = sac_n8_load(first_children);
@@ -218,7 +219,8 @@ INLINE uint32_t prepare_jobs(const sac_descent *d, const uint32_t *pa, const uin
 #define ROW(i)                                                             \
     sac_f8_add(sac_f8_add(sac_f8_mul(x, m##i##0), sac_f8_mul(y, m##i##1)), \
                sac_f8_add(sac_f8_mul(z, m##i##2), m##i##3))
-            sac_f8 bx = ROW(0), by = ROW(1), bz = ROW(2), br = sac_f8_mul(sac_f8_load(s + 24), scale);
+            sac_f8 bx = ROW(0), by = ROW(1), bz = ROW(2),
+                   br = sac_f8_add(sac_f8_mul(sac_f8_load(s + 24), scale), margin);
 #undef ROW
             sac_n8 link_b = sac_n8_load((const uint32_t *)at(links_b, block_b));
             sac_f8_store(u->x, bx);
@@ -295,6 +297,6 @@ static bool run(const sac_descent *d, sac_job_list *jobs, sac_span *queue, sac_s
 
 #define KERNEL_NAME_OF(path) sac_kernel_##path
 #define KERNEL_NAME(path) KERNEL_NAME_OF(path)
-const sac_kernel KERNEL_NAME(SAC_SIMD_PATH) = {prepare, run};
+const sac_kernel KERNEL_NAME(SAC_SIMD_PATH) = {prepare, run, measure_touches, choose_touches};
 
 #endif

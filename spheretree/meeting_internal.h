@@ -46,14 +46,15 @@ bool sac_meeting_balls_apart(const sac_meeting *meeting);
 
 /* Touches gathered from a front, in any one frame and unit. Fills up: sac_touch_thin makes room. */
 #define SAC_TOUCH_ROOM 512u
+#define SAC_TOUCH_LANES (SAC_TOUCH_ROOM + SAC_LANES) /* vectors are written at any place */
 typedef struct sac_touch_list {
-    _Alignas(SAC_CACHE_LINE) float depth[SAC_TOUCH_ROOM];             /* negative: apart */
-    float x[SAC_TOUCH_ROOM], y[SAC_TOUCH_ROOM], z[SAC_TOUCH_ROOM];    /* point */
-    float nx[SAC_TOUCH_ROOM], ny[SAC_TOUCH_ROOM], nz[SAC_TOUCH_ROOM]; /* unit */
-    float near[SAC_TOUCH_ROOM]; /* while choosing: how different from the chosen ones */
-    uint32_t a[SAC_TOUCH_ROOM], b[SAC_TOUCH_ROOM];
-    uint8_t final[SAC_TOUCH_ROOM];
-    uint32_t count; /* set to 0 to begin; nothing else needs to be initialised */
+    _Alignas(SAC_CACHE_LINE) float depth[SAC_TOUCH_LANES];               /* negative: apart */
+    float x[SAC_TOUCH_LANES], y[SAC_TOUCH_LANES], z[SAC_TOUCH_LANES];    /* point */
+    float nx[SAC_TOUCH_LANES], ny[SAC_TOUCH_LANES], nz[SAC_TOUCH_LANES]; /* unit, or zero when unknown */
+    float near[SAC_TOUCH_LANES]; /* while choosing: how different from the chosen ones */
+    uint32_t a[SAC_TOUCH_LANES], b[SAC_TOUCH_LANES];
+    uint8_t final[SAC_TOUCH_LANES];
+    uint32_t count; /* set to 0 to begin; the arrays need not be initialised */
     float size;     /* a length of the smaller of the two: opposite normals count as this far apart */
     float margin;   /* touches deeper than -margin count, in the list's unit */
 } sac_touch_list;

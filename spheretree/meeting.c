@@ -1,0 +1,115 @@
+/* Two forms meet: which code knows this pair of kinds, and the scratch all of it shares. */
+#include "spheretree/meeting_internal.h"
+
+#include <math.h>
+
+sac_result sac_workspace_create(sac_workspace **out_workspace, sac_error *error)
+{
+    *out_workspace = NULL;
+    sac_workspace *w = sac_alloc_zero(1, sizeof *w);
+    if (w) {
+        w->kernel = sac_kernel_active();
+        w->jobs = sac_alloc_zero(1, sizeof *w->jobs);
+        w->scratch = sac_alloc_zero(4 * (size_t)SAC_MEETING_SCRATCH, sizeof *w->scratch);
+    }
+    if (!w || !w->jobs || !w->scratch) {
+        sac_workspace_destroy(&w);
+        return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for a workspace");
+    }
+    *out_workspace = w;
+    return SAC_OK;
+}
+
+void sac_workspace_destroy(sac_workspace **workspace)
+{
+    sac_workspace *w = *workspace;
+    if (!w) return;
+    sac_free(w->jobs, 1, sizeof *w->jobs);
+    sac_free(w->scratch, 4 * (size_t)SAC_MEETING_SCRATCH, sizeof *w->scratch);
+    sac_free(w, 1, sizeof *w);
+    *workspace = NULL;
+}
+
+static bool both_trees(const sac_meeting *m)
+{
+    return m->a->kind == SAC_FORM_TREE && m->b->kind == SAC_FORM_TREE;
+}
+
+/* A form's ball about its pose's translation, turned into world directions. */
+static void ball_offset(const sac_form *form, const sac_transform *pose, float out[3])
+{
+    /* c + 2 w (q x c) + 2 q x (q x c), shorter than by rows */
+    const float *c = form->ball, *q = pose->rotation;
+    float tx = 2 * (q[1] * c[2] - q[2] * c[1]), ty = 2 * (q[2] * c[0] - q[0] * c[2]),
+          tz = 2 * (q[0] * c[1] - q[1] * c[0]);
+    out[0] = (c[0] + q[3] * tx + (q[1] * tz - q[2] * ty)) * pose->scale;
+    out[1] = (c[1] + q[3] * ty + (q[2] * tx - q[0] * tz)) * pose->scale;
+    out[2] = (c[2] + q[3] * tz + (q[0] * ty - q[1] * tx)) * pose->scale;
+}
+
+bool sac_meeting_balls_apart(const sac_meeting *m)
+{
+    /* Rounding is a few parts in ten million of these numbers: the translations are subtracted first. */
+    const float slack = 1.00001f;
+    float a[3], b[3], apart[3];
+    ball_offset(m->a, m->pose_a, a);
+    ball_offset(m->b, m->pose_b, b);
+    float reach = 0;
+    for (int i = 0; i < 3; i++) {
+        apart[i] = (m->pose_b->translation[i] - m->pose_a->translation[i]) + (b[i] - a[i]);
+        reach += fabsf(a[i]) + fabsf(b[i]);
+    }
+    float sum = (m->a->ball[3] * m->pose_a->scale + m->b->ball[3] * m->pose_b->scale) + m->margin;
+    sum = sum * slack + reach * (slack - 1);
+    return !(apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2] <= sum * sum);
+}
+
+bool sac_meeting_begin(sac_meeting *m, const sac_form *a, const sac_transform *pose_a, const sac_form *b,
+                       const sac_transform *pose_b, float margin, sac_pairs *out_root)
+{
+    m->a = a;
+    m->b = b;
+    m->pose_a = pose_a;
+    m->pose_b = pose_b;
+    m->margin = margin;
+    m->swapped = false;
+    out_root->count = 0;
+    return both_trees(m) && sac_tree_meeting_begin(m, out_root);
+}
+
+/* Nothing below: what stands is final as it is. */
+static sac_opened hand_over(const sac_pairs *front, sac_pairs *done)
+{
+    sac_opened opened = {0};
+    for (; opened.used < front->count && done->count < done->room; opened.used++, done->count++) {
+        done->a[done->count] = front->a[opened.used];
+        done->b[done->count] = front->b[opened.used];
+    }
+    return opened;
+}
+
+sac_opened sac_meeting_open(sac_workspace *workspace, const sac_meeting *m, uint32_t level,
+                            const sac_pairs *front, uint64_t credits, sac_pairs *next, sac_pairs *done)
+{
+    if (front->count == 0 || credits == 0) return (sac_opened){0};
+    if (level >= m->levels) return hand_over(front, done);
+    return sac_tree_meeting_open(workspace, m, level, front, credits, next, done);
+}
+
+uint32_t sac_meeting_contacts(const sac_meeting *m, const sac_pairs *pending, const sac_pairs *done,
+                              uint32_t most, sac_contact *out, uint64_t *out_tests)
+{
+    const sac_pairs none = {0};
+    uint64_t tests = 0;
+    if (!pending) pending = &none;
+    if (!done) done = &none;
+    if (most > SAC_CONTACT_MOST) most = SAC_CONTACT_MOST;
+    uint32_t count = sac_tree_meeting_contacts(m, pending, done, most, out, &tests);
+    if (out_tests) *out_tests += tests;
+    return count;
+}
+
+bool sac_meeting_refresh(const sac_meeting *m, uint32_t node_a, uint32_t node_b, sac_contact *out)
+{
+    return sac_tree_meeting_refresh(m, node_a, node_b, out);
+}

@@ -1,0 +1,216 @@
+/* Two trees meet. The same kernels as a front's, on arrays of the caller: a level of one meeting is opened,
+ * then a level of another, and nothing is remembered in between. */
+#include "spheretree/contact_internal.h"
+#include "spheretree/meeting_internal.h"
+
+#include <math.h>
+
+static sac_descent descent_of(const sac_meeting *m)
+{
+    sac_descent d = {.a = m->a->tree, .b = m->b->tree, .scale = m->scale};
+    memcpy(d.m, m->m, sizeof d.m);
+    d.margin = m->margin / m->pose_a->scale;
+    d.level_tells = sac_descent_level_tells(d.a, d.b);
+    return d;
+}
+
+static sac_ball root_of(const sac_form *form)
+{
+    return (sac_ball){form->ball[0], form->ball[1], form->ball[2], form->ball[3]};
+}
+
+bool sac_tree_meeting_begin(sac_meeting *m, sac_pairs *out_root)
+{
+    out_root->count = 0;
+    if (sac_meeting_balls_apart(m)) return false;
+    m->scale = sac_transform_between(m->pose_a, m->pose_b, m->m);
+    m->levels = m->a->levels > m->b->levels ? m->a->levels : m->b->levels;
+    sac_ball b = sac_ball_move(m->m, m->scale, root_of(m->b));
+    b.r += m->margin / m->pose_a->scale;
+    if (!sac_balls_touch(root_of(m->a), b)) return false;
+    out_root->a[0] = m->levels ? sac_node_link(m->a->tree, 0) : 0;
+    out_root->b[0] = m->levels ? sac_node_link(m->b->tree, 0) : 0;
+    out_root->count = 1;
+    return true;
+}
+
+/* As sac_descent_direct, from the size of this level alone: as many as if every pair above had found eight.
+ */
+static bool opens_direct(const sac_descent *d, uint32_t level, uint32_t count)
+{
+    if (level == 0) return true;
+    uint32_t many = level < 6 ? 1u << 3 * level : UINT32_MAX;
+    return d->b->level_fill[level < d->b->depth ? level : d->b->depth] > SAC_DIRECT_FILL || count >= many;
+}
+
+static sac_span span_of(const sac_pairs *pairs)
+{
+    return (sac_span){pairs->a, pairs->b, pairs->count, pairs->room};
+}
+
+/* Would whatever these jobs find fit? */
+static bool surely_fits(const sac_job_list *jobs, const sac_pairs *pairs, sac_open_kind other)
+{
+    uint64_t most = (uint64_t)jobs->count * sac_job_most(jobs);
+    return jobs->kind == other || pairs->count + most <= pairs->room;
+}
+
+static void append(sac_pairs *to, const sac_span *from)
+{
+    memcpy(to->a + to->count, from->a, from->count * sizeof *to->a);
+    memcpy(to->b + to->count, from->b, from->count * sizeof *to->b);
+    to->count += from->count;
+}
+
+/* The prepared jobs, into the lists; false, and the lists are as before, when what they find has no room. */
+static bool run_jobs_into(sac_workspace *w, const sac_descent *d, sac_pairs *next, sac_pairs *done)
+{
+    if (surely_fits(w->jobs, next, SAC_OPEN_TO_DONE) && surely_fits(w->jobs, done, SAC_OPEN_TO_QUEUE)) {
+        sac_span queue = span_of(next), finished = span_of(done);
+        /* Where nothing goes the room is not looked at. */
+        w->kernel->run(d, w->jobs, &queue, &finished);
+        next->count = queue.count;
+        done->count = finished.count;
+        return true;
+    }
+    const uint32_t room = SAC_MEETING_SCRATCH - SAC_LANES;
+    uint32_t *s = w->scratch;
+    sac_span queue = {s, s + SAC_MEETING_SCRATCH, 0, room};
+    sac_span finished = {s + 2 * SAC_MEETING_SCRATCH, s + 3 * SAC_MEETING_SCRATCH, 0, room};
+    w->kernel->run(d, w->jobs, &queue, &finished);
+    if (queue.count > next->room - next->count || finished.count > done->room - done->count) return false;
+    append(next, &queue);
+    append(done, &finished);
+    return true;
+}
+
+sac_opened sac_tree_meeting_open(sac_workspace *w, const sac_meeting *m, uint32_t level,
+                                 const sac_pairs *front, uint64_t credits, sac_pairs *next, sac_pairs *done)
+{
+    const sac_descent d = descent_of(m);
+    const sac_open_kind kind = sac_descent_kind(&d, level);
+    const bool direct = opens_direct(&d, level, front->count);
+    const uint32_t worst = sac_descent_most_tests(&d);
+    sac_opened opened = {0};
+    uint32_t most = SAC_OPEN_BATCH;
+    while (opened.used < front->count && opened.tests < credits) {
+        uint64_t affordable = (credits - opened.tests) / worst;
+        uint32_t count = front->count - opened.used;
+        if (count > most) count = most;
+        if (count > affordable) count = affordable ? (uint32_t)affordable : 1;
+        uint64_t tests = w->kernel->prepare(&d, front->a + opened.used, front->b + opened.used, count, kind,
+                                            direct, w->jobs);
+        opened.tests += tests;
+        if (run_jobs_into(w, &d, next, done)) {
+            opened.used += count;
+        } else if (count == 1) {
+            break;
+        } else {
+            most = 1; /* short of room: pair by pair, so that as many as possible are opened */
+        }
+    }
+    return opened;
+}
+
+/* ---- contacts ---- */
+
+/* The meeting's two nodes in a's frame. */
+static sac_contact_node node_of_b(const sac_meeting *m, uint32_t id)
+{
+    sac_contact_node out = sac_contact_node_of(m->b->tree, id);
+    sac_ball ball =
+        sac_ball_move(m->m, m->scale, (sac_ball){out.centre[0], out.centre[1], out.centre[2], out.radius});
+    out.centre[0] = ball.x, out.centre[1] = ball.y, out.centre[2] = ball.z, out.radius = ball.r;
+    out.gap *= m->scale;
+    if (!out.tight) return out;
+    float shrink = 1 / m->scale, n[3] = {out.normal[0], out.normal[1], out.normal[2]};
+    for (int i = 0; i < 3; i++)
+        out.normal[i] = (m->m[i][0] * n[0] + m->m[i][1] * n[1] + m->m[i][2] * n[2]) * shrink;
+    return out;
+}
+
+/* From a's root to b's, in a's frame; false when they coincide. */
+static bool direction_of_roots(const sac_meeting *m, float out[3])
+{
+    sac_ball a = root_of(m->a), b = sac_ball_move(m->m, m->scale, root_of(m->b));
+    out[0] = b.x - a.x, out[1] = b.y - a.y, out[2] = b.z - a.z;
+    return sac_make_unit(out, 1e-6f * (a.r + b.r));
+}
+
+static void contact_of(const sac_meeting *m, const float rows[3][3], uint32_t node_a, uint32_t node_b,
+                       sac_contact *out)
+{
+    const sac_transform *pose = m->pose_a;
+    sac_contact_node a = sac_contact_node_of(m->a->tree, node_a), b = node_of_b(m, node_b);
+    sac_contact local;
+    bool known = sac_contact_between(&a, &b, &local) || direction_of_roots(m, local.normal);
+    const float *p = local.point, *n = local.normal;
+    for (int i = 0; i < 3; i++) {
+        out->point[i] =
+            (rows[i][0] * p[0] + rows[i][1] * p[1] + rows[i][2] * p[2]) * pose->scale + pose->translation[i];
+        out->normal[i] = known ? rows[i][0] * n[0] + rows[i][1] * n[1] + rows[i][2] * n[2] : (float)(i == 1);
+    }
+    out->depth = local.depth * pose->scale;
+    out->uncertainty = local.uncertainty * pose->scale;
+    out->node_a = node_a;
+    out->node_b = node_b;
+}
+
+/* Adds the touches of a list of pairs, in runs that fit. */
+static void measure_pairs(const sac_kernel *kernel, const sac_descent *d, const sac_pairs *pairs, bool links,
+                          sac_touch_list *list)
+{
+    uint32_t a[128], b[128];
+    for (uint32_t first = 0; first < pairs->count;) {
+        if (list->count == SAC_TOUCH_ROOM) sac_touch_thin(list);
+        uint32_t n = pairs->count - first, room = SAC_TOUCH_ROOM - list->count;
+        if (n > room) n = room;
+        if (links) {
+            if (n > 128) n = 128;
+            for (uint32_t i = 0; i < n; i++) {
+                a[i] = sac_link_node(d->a, pairs->a[first + i]);
+                b[i] = sac_link_node(d->b, pairs->b[first + i]);
+            }
+        }
+        memset(list->final + list->count, !links, n);
+        kernel->measure(d, links ? a : pairs->a + first, links ? b : pairs->b + first, n, list);
+        first += n;
+    }
+}
+
+/* What choosing costs, in node tests' worth of time. */
+#define TESTS_A_PAIR 8u
+#define TESTS_A_CONTACT 60u
+
+uint32_t sac_tree_meeting_contacts(const sac_meeting *m, const sac_pairs *pending, const sac_pairs *done,
+                                   uint32_t most, sac_contact *out, uint64_t *tests)
+{
+    const sac_kernel *kernel = sac_kernel_active();
+    const sac_descent d = descent_of(m);
+    sac_touch_list list;
+    list.count = 0;
+    list.margin = d.margin;
+    list.size = fminf(m->a->ball[3], m->b->ball[3] * m->scale);
+    /* With no level to refine the roots themselves are what there is. */
+    measure_pairs(kernel, &d, done, false, &list);
+    measure_pairs(kernel, &d, pending, m->levels > 0, &list);
+    uint32_t chosen[SAC_CONTACT_MOST], count = kernel->choose(&list, most, chosen);
+    float rows[3][3];
+    sac_transform_rows(m->pose_a, rows);
+    for (uint32_t i = 0; i < count; i++) {
+        contact_of(m, rows, list.a[chosen[i]], list.b[chosen[i]], &out[i]);
+        out[i].final = list.final[chosen[i]];
+    }
+    *tests += (uint64_t)TESTS_A_PAIR * ((uint64_t)pending->count + done->count) +
+              (uint64_t)TESTS_A_CONTACT * (count + 1);
+    return count;
+}
+
+bool sac_tree_meeting_refresh(const sac_meeting *m, uint32_t node_a, uint32_t node_b, sac_contact *out)
+{
+    float rows[3][3];
+    sac_transform_rows(m->pose_a, rows);
+    contact_of(m, rows, node_a, node_b, out);
+    out->final = sac_node_link(m->a->tree, node_a) & sac_node_link(m->b->tree, node_b) & SAC_LINK_LEAF;
+    return out->depth >= -m->margin;
+}
