@@ -6,7 +6,8 @@
  * boxes that overlap are kept from frame to frame, with a stable number each and a list of them at each body.
  *
  * Index: sac_broad_create  sac_broad_destroy  sac_broad_reserve  sac_broad_place  sac_broad_remove
- * sac_broad_touching sac_broad_ray  sac_horn_meet
+ *        sac_broad_refilter  sac_broad_flush  sac_broad_next  sac_broad_find  sac_broad_ended_bodies
+ *        sac_broad_touching  sac_broad_ray  sac_horn_meet
  */
 #ifndef SAC_RUNTIME_BROAD_INTERNAL_H
 #define SAC_RUNTIME_BROAD_INTERNAL_H
@@ -34,20 +35,25 @@ typedef struct sac_broad {
     uint32_t pair_count;   /* in use */
     uint32_t pair_end;     /* one beyond the highest number ever used */
     uint32_t pair_room;
+    uint32_t body_room;
     uint32_t *first_pair; /* of each body; SAC_NO_PAIR: none */
     sac_box *boxes;       /* of each body: the placed one */
-    /* Since the caller last set the counts to 0. An ended pair's number is not reused before that. */
+    /* Since the last flush. An ended pair's number is not reused before the next, so a pair that began and
+     * ended in between is in both, and each number is at most once in either. */
     uint32_t *begun, *ended;
     uint32_t begun_count, ended_count;
+    uint32_t grown; /* how often room ran out and was made in an emergency */
     struct sac_broad_private *own;
 } sac_broad;
 
 typedef struct sac_broad_def {
-    uint32_t bodies, pairs;   /* room; pairs grow by doubling when they must (counted in `grown`) */
+    uint32_t bodies, pairs;   /* room; both grow by doubling when they must (counted in `grown`) */
     sac_broad_filter *filter; /* NULL: all may */
     void *user;
 } sac_broad_def;
 
+/* ERROR_MEMORY, or ERROR_LIMIT beyond 2^30 pairs. All room asked for is touched, so that no frame pays for
+ * it. */
 sac_result sac_broad_create(const sac_broad_def *def, sac_broad **out_broad, sac_error *error);
 void sac_broad_destroy(sac_broad **broad);
 sac_result sac_broad_reserve(sac_broad *broad, uint32_t bodies, uint32_t pairs, sac_error *error);
@@ -55,11 +61,13 @@ sac_result sac_broad_reserve(sac_broad *broad, uint32_t bodies, uint32_t pairs, 
 /* Place a body's box, for the first time or anew: pairs that no longer overlap end, new ones begin. `moves`:
  * false for static bodies, which never pair with each other. A box with an infinite or enormous side is kept
  * in a list of its own and meets everybody whose box it overlaps. Returns the cost in credits (about half a
- * nanosecond each), or 0 when there was no memory for a pair: the body is then where it was. */
+ * nanosecond each), or 0 when there was no memory for a pair: the body is then where it was. Sides that are
+ * not numbers count as infinite, sides the wrong way round are turned. */
 uint64_t sac_broad_place(sac_broad *broad, uint32_t body, const sac_box *box, bool moves);
 void sac_broad_remove(sac_broad *broad, uint32_t body);
-/* Ask the filter again about all pairs of a body (its filter changed). */
-void sac_broad_refilter(sac_broad *broad, uint32_t body);
+/* Ask the filter again about all pairs of a body (its filter changed), also those it refused before. False
+ * when there was no memory for a pair; refused pairs are gone then, allowed ones have not begun. */
+bool sac_broad_refilter(sac_broad *broad, uint32_t body);
 
 /* Pair numbers are handed out again only after this: once a frame, when begun and ended have been read. */
 void sac_broad_flush(sac_broad *broad);
@@ -71,11 +79,22 @@ static inline uint32_t sac_broad_next(const sac_broad *broad, uint32_t pair, uin
     return p->a == body ? p->next_a : p->next_b;
 }
 
+/* The pair of two bodies, SAC_NO_PAIR if they have none. */
+uint32_t sac_broad_find(const sac_broad *broad, uint32_t a, uint32_t b);
+/* Who the pair was, for a number in `ended`. */
+static inline void sac_broad_ended_bodies(const sac_broad *broad, uint32_t pair, uint32_t *out_a,
+                                          uint32_t *out_b)
+{
+    *out_a = broad->pairs[pair].prev_a;
+    *out_b = broad->pairs[pair].b;
+}
+
 /* All bodies whose box overlaps `box`, each once, in an order that depends only on what is placed. Return
  * false from `visit` to stop. */
 typedef bool sac_broad_visit(uint32_t body, void *user);
 void sac_broad_touching(const sac_broad *broad, const sac_box *box, sac_broad_visit *visit, void *user);
-/* All bodies whose box a ray enters before *most; `visit` may lower *most as it finds hits. */
+/* All bodies whose box a ray (origin + t direction, t >= 0) enters before t = *most, each once; `visit` may
+ * lower *most as it finds hits. The direction need not be of length 1; *most may be infinite. */
 void sac_broad_ray(const sac_broad *broad, const float origin[3], const float direction[3], float *most,
                    sac_broad_visit *visit, void *user);
 

@@ -1,0 +1,33 @@
+/* The table of pairs under the broad phase. Private to runtime/broad*.c.
+ *
+ * Index: sac_pairs_room  sac_pairs_begin  sac_pairs_end  sac_pairs_fini
+ */
+#ifndef SAC_RUNTIME_BROAD_PAIRS_INTERNAL_H
+#define SAC_RUNTIME_BROAD_PAIRS_INTERNAL_H
+
+#include "runtime/broad_grid_internal.h"
+#include "runtime/broad_internal.h"
+
+struct sac_broad_private {
+    sac_grid grid;
+    sac_broad_filter *filter;
+    void *user;
+    /* (a, b) to number: chains from a bucket, one bucket a pair or more. */
+    uint32_t *buckets, *chain;
+    uint32_t bucket_bits;
+    uint64_t *free_numbers; /* bit: free */
+    uint32_t lowest_word;   /* of free_numbers that may have one */
+    /* What a placement found, one word a body. */
+    uint32_t *blocks, *fresh, *gone;
+};
+
+/* Room for `more` pairs beyond those there are; false when out of memory, and nothing is changed. */
+bool sac_pairs_room(sac_broad *broad, uint32_t more);
+/* Room for so many in all. */
+sac_result sac_pairs_reserve(sac_broad *broad, uint32_t room, sac_error *error);
+void sac_pairs_fini(sac_broad *broad);
+/* There must be room, and they must have no pair yet. */
+void sac_pairs_begin(sac_broad *broad, uint32_t a, uint32_t b);
+void sac_pairs_end(sac_broad *broad, uint32_t pair);
+
+#endif
