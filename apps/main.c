@@ -14,7 +14,7 @@ typedef struct command_entry {
 static const command_entry commands[] = {
     {"bake", "bake a mesh into a sphere-tree", sac_cmd_bake},
     {"tree", "look at trees: info, export, render, compare", sac_cmd_tree},
-    {"bench", "measure: descent, bake", sac_cmd_bench},
+    {"bench", "measure: descent, bake, peers", sac_cmd_bench},
     {"demo", "bake three meshes, collide them, write pictures and a page", sac_cmd_demo},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };

@@ -10,6 +10,8 @@
 int sac_bench_descent(int argc, char **argv);
 /* Building trees: seconds and quality, methods side by side. */
 int sac_bench_bake(int argc, char **argv);
+/* Our engine beside Bullet and ODE on the same scenes. */
+int sac_bench_peers(int argc, char **argv);
 
 /* Sorts the values. */
 double sac_bench_median(double *values, uint32_t count);

@@ -1,0 +1,40 @@
+#include "bench/peer.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const sac_peer_engine *const engines[] = {
+#ifndef SACCADE_NO_WORLD
+    &sac_peer_saccade,
+#endif
+#ifdef SACCADE_BULLET
+    &sac_peer_bullet,
+#endif
+#ifdef SACCADE_ODE
+    &sac_peer_ode,
+#endif
+};
+enum { ENGINES = sizeof engines / sizeof *engines };
+
+const sac_peer_engine *sac_peer_engine_at(uint32_t index) { return index < ENGINES ? engines[index] : NULL; }
+
+const sac_peer_engine *sac_peer_engine_named(const char *name)
+{
+    for (int i = 0; i < ENGINES; i++)
+        if (strcmp(engines[i]->name, name) == 0) return engines[i];
+    return NULL;
+}
+
+const char *sac_peer_missing(void)
+{
+#if defined(SACCADE_BULLET) && defined(SACCADE_ODE)
+    return NULL;
+#elif defined(SACCADE_BULLET)
+    return "ODE is not in this build: install libode-dev and configure again";
+#elif defined(SACCADE_ODE)
+    return "Bullet is not in this build: install libbullet-dev and a C++ compiler, and configure again";
+#else
+    return "Bullet and ODE are not in this build: install libbullet-dev, libode-dev and a C++ compiler, and "
+           "configure again";
+#endif
+}

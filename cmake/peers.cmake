@@ -1,0 +1,23 @@
+# Other engines for bench peers and stability to stand beside, each only where it is found: sets SACCADE_PEER_ODE and
+# SACCADE_PEER_BULLET. Bullet has no C interface, so one file of C++ talks to it, and C++ is enabled for that alone.
+pkg_check_modules(ODE QUIET IMPORTED_TARGET ode)
+pkg_check_modules(BULLET QUIET IMPORTED_TARGET bullet)
+set(SACCADE_PEER_ODE ${ODE_FOUND})
+set(SACCADE_PEER_BULLET OFF)
+if(BULLET_FOUND)
+  # Both languages by one family of compilers: their sanitizers do not mix.
+  if(CMAKE_C_COMPILER_ID MATCHES Clang AND NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX})
+    get_filename_component(c_folder ${CMAKE_C_COMPILER} DIRECTORY)
+    get_filename_component(c_name ${CMAKE_C_COMPILER} NAME)
+    string(REPLACE clang clang++ cxx_name ${c_name})
+    if(EXISTS ${c_folder}/${cxx_name})
+      set(CMAKE_CXX_COMPILER ${c_folder}/${cxx_name})
+    endif()
+  endif()
+  include(CheckLanguage)
+  check_language(CXX)
+  if(CMAKE_CXX_COMPILER)
+    enable_language(CXX)
+    set(SACCADE_PEER_BULLET ON)
+  endif()
+endif()
