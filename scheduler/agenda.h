@@ -12,7 +12,7 @@
 #ifndef SAC_SCHEDULER_AGENDA_H
 #define SAC_SCHEDULER_AGENDA_H
 
-#include "../base/parallel.h"
+#include "../base/tasks.h"
 #include "../spheretree/spheretree.h"
 #include "budget.h"
 #include "perception.h"
@@ -112,8 +112,7 @@ typedef struct sac_agenda_report {
 
 /* Perceive all pairs, group them, and refine until the stop is reached. `tasks` may be NULL: one thread. */
 void sac_agenda_work(sac_agenda *agenda, const sac_policy *policy, const sac_perception_def *perception,
-                     const sac_focus *focus, sac_stop *stop, struct sac_tasks *tasks,
-                     sac_agenda_report *out_report);
+                     const sac_focus *focus, sac_stop *stop, sac_tasks *tasks, sac_agenda_report *out_report);
 
 /* The front of entry i as it stands; both empty when it is apart. Valid until the agenda is cleared. */
 void sac_agenda_front(const sac_agenda *agenda, uint32_t i, sac_pairs *out_pending, sac_pairs *out_done);

@@ -1,0 +1,132 @@
+/* Motion into poses: what was simulated, and what was not and is carried on. */
+#include "runtime/world_internal.h"
+
+#include <string.h>
+
+static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+
+static void mark_moved(sac_world *world, uint32_t slot)
+{
+    if (world->flags[slot] & SAC_BODY_MOVED) return;
+    world->flags[slot] |= SAC_BODY_MOVED;
+    sac_array_push(&world->moved, slot);
+}
+
+/* Moves and turns a body about its centre; false when it would end nowhere. */
+static bool move_body(sac_world *world, uint32_t slot, const float moved[3], const float turned[3])
+{
+    sac_body_hot *hot = &world->hot[slot];
+    sac_transform *pose = &world->pose[slot];
+    float centre[3], q[4], far = world->def.far;
+    for (int i = 0; i < 3; i++) centre[i] = hot->centre[i] + moved[i];
+    memcpy(q, pose->rotation, sizeof q);
+    sac_turn(q, turned);
+    if (!sac_vec3_is_finite(centre) || !isfinite(q[0] + q[1] + q[2] + q[3])) return false;
+    for (int i = 0; i < 3; i++) {
+        /* Nobody is lost: at the end of the world a body stops. */
+        if (centre[i] > far || centre[i] < -far) {
+            centre[i] = centre[i] > 0 ? far : -far;
+            hot->v[i] = 0;
+        }
+    }
+    memcpy(hot->centre, centre, sizeof centre);
+    memcpy(pose->rotation, q, sizeof q);
+    sac_body_place_shape(world, slot);
+    float way = length3(moved) + length3(turned) * hot->radius;
+    hot->travel += way;
+    hot->slack -= way;
+    return true;
+}
+
+static void finish_kinematic(sac_world *world, uint32_t slot)
+{
+    sac_body_hot *hot = &world->hot[slot];
+    float dt = world->step_dt, moved[3], turned[3];
+    for (int i = 0; i < 3; i++) moved[i] = hot->v[i] * dt, turned[i] = hot->w[i] * dt;
+    bool told = world->flags[slot] & SAC_BODY_TOLD;
+    if (length3(moved) == 0 && length3(turned) == 0 && !told) return;
+    move_body(world, slot, moved, turned);
+    if (told) {
+        /* Exactly where it was told to be, whatever rounding says. */
+        float before[3];
+        memcpy(before, hot->centre, sizeof before);
+        memcpy(world->pose[slot].rotation, world->cold[slot].target_rotation, 4 * sizeof(float));
+        memcpy(world->pose[slot].translation, world->cold[slot].target_position, sizeof(vec3));
+        float offset[3], rows[3][3];
+        sac_transform_rows(&world->pose[slot], rows);
+        const float *c = world->cold[slot].local_centre;
+        for (int i = 0; i < 3; i++) {
+            offset[i] = rows[i][0] * c[0] + rows[i][1] * c[1] + rows[i][2] * c[2];
+            hot->centre[i] = world->pose[slot].translation[i] + offset[i];
+        }
+        world->flags[slot] &= ~(uint32_t)SAC_BODY_TOLD;
+        memset(hot->v, 0, sizeof hot->v);
+        memset(hot->w, 0, sizeof hot->w);
+    }
+    mark_moved(world, slot);
+}
+
+static void finish_simulated(sac_world *world, uint32_t slot)
+{
+    sac_body_hot *hot = &world->hot[slot];
+    if (!move_body(world, slot, hot->moved, hot->turned)) {
+        world->report.not_finite++;
+        for (int i = 0; i < 3; i++) hot->v[i] = hot->w[i] = 0;
+    }
+    float waited = world->step_dt * (float)(1 + world->staleness[slot]);
+    float speed = length3(hot->v), spin = length3(hot->w) * hot->radius;
+    if (speed + spin < world->def.sleep_speed)
+        world->rest_seconds[slot] += waited;
+    else
+        world->rest_seconds[slot] = 0;
+    if (world->rest_seconds[slot] >= world->def.sleep_seconds) world->rest.any = true;
+    world->staleness[slot] = 0;
+    world->flags[slot] &= ~(uint32_t)SAC_BODY_STOPPED;
+    mark_moved(world, slot);
+}
+
+/* Carried on inside its placed box: freely when it touches nothing, hardly at all when it does. */
+static void extrapolate(sac_world *world, uint32_t slot)
+{
+    sac_body_hot *hot = &world->hot[slot];
+    float dt = world->step_dt, moved[3], turned[3];
+    bool flies = world->touches[slot] == 0;
+    if (world->staleness[slot] < UINT16_MAX) world->staleness[slot]++;
+    if (flies)
+        for (int i = 0; i < 3; i++) hot->v[i] += world->def.gravity[i] * world->cold[slot].gravity_scale * dt;
+    for (int i = 0; i < 3; i++) moved[i] = hot->v[i] * dt, turned[i] = hot->w[i] * dt;
+    float way = length3(moved) + length3(turned) * hot->radius;
+    /* A body that touches something may creep a tenth of its thickness before its turn comes. */
+    bool may = flies ? way < 0.5f * hot->thickness && sac_body_bounds_hold(world, slot, dt)
+                     : way * (float)world->staleness[slot] < 0.1f * hot->thickness && hot->slack > way;
+    if (may && flies) {
+        /* Pairs it might run into are not looked at: stay clear of all of them. */
+        for (uint32_t p = world->broad->first_pair[slot]; p != SAC_NO_PAIR && may;
+             p = sac_broad_next(world->broad, p, slot))
+            may = world->memory[p].skip_until > world->frame || world->memory[p].sensor;
+    }
+    if (!may) {
+        world->flags[slot] |= SAC_BODY_STOPPED;
+        world->report.rungs[SAC_RUNG_HELD]++;
+        /* It hangs where it is: what it would have fallen is not owed twice. */
+        if (flies)
+            for (int i = 0; i < 3; i++)
+                hot->v[i] -= world->def.gravity[i] * world->cold[slot].gravity_scale * dt;
+        return;
+    }
+    if (move_body(world, slot, moved, turned)) mark_moved(world, slot);
+}
+
+void sac_world_finish(sac_world *world)
+{
+    for (uint32_t i = 0; i < world->awake_count; i++) {
+        uint32_t slot = world->awake[i];
+        if (!sac_body_dynamic(world, slot))
+            finish_kinematic(world, slot);
+        else if (world->flags[slot] & SAC_BODY_CHOSEN)
+            finish_simulated(world, slot);
+        else
+            extrapolate(world, slot);
+    }
+    sac_world_spend(world, 30u * world->awake_count + 60u * world->chosen_count);
+}

@@ -1,0 +1,172 @@
+/* Pairs into the agenda: those of simulated bodies that may meet this frame. A pair whose space-time bounds
+ * cannot meet yet, or that was found apart and has not moved enough since, is not looked at. */
+#include "runtime/world_internal.h"
+
+#include <string.h>
+
+/* How much faster than falling a velocity may change before what was concluded from it is void. */
+static const float ACCELERATION_MARGIN = 10;
+enum { MOST_SKIP = 90 };
+
+/* A and b as their pair has them, and how they move against each other. */
+typedef struct couple {
+    uint32_t a, b;
+    const sac_body_hot *x, *y;
+    float d[3], distance; /* between the centres; -1: one of them has no end */
+    float motion;         /* how far their surfaces may come closer this frame */
+} couple;
+
+static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+
+static couple couple_of(const sac_world *world, const sac_broad_pair *pair)
+{
+    couple c = {.a = pair->a, .b = pair->b, .x = &world->hot[pair->a], .y = &world->hot[pair->b]};
+    float v[3], turn = 0;
+    for (int i = 0; i < 3; i++) {
+        c.d[i] = c.y->centre[i] - c.x->centre[i];
+        v[i] = c.y->v[i] - c.x->v[i];
+    }
+    bool ends = c.x->radius < 1e18f && c.y->radius < 1e18f;
+    c.distance = ends ? length3(c.d) : -1;
+    if (c.x->radius < 1e18f) turn += length3(c.x->w) * c.x->radius;
+    if (c.y->radius < 1e18f) turn += length3(c.y->w) * c.y->radius;
+    c.motion = (length3(v) + turn + world->gravity_size * world->step_dt) * world->step_dt;
+    return c;
+}
+
+/* Frames until the two horns may meet, 0: now. */
+static uint32_t frames_apart(const sac_world *world, const couple *c, float margin)
+{
+    if (c->distance < 0) return 0;
+    float gap = c->distance - c->x->radius - c->y->radius - margin;
+    if (!(gap > 0)) return 0;
+    float closing = 0;
+    for (int i = 0; i < 3; i++) closing -= (c->y->v[i] - c->x->v[i]) * c->d[i];
+    closing /= c->distance;
+    float M = 2 * (world->gravity_size + ACCELERATION_MARGIN);
+    float frames = sac_horn_meet(gap, closing, M) / world->step_dt;
+    return frames >= MOST_SKIP ? MOST_SKIP : (uint32_t)frames;
+}
+
+static void middle(const couple *c, float out[3])
+{
+    /* The point that divides the line of centres by the radii; beside something without end, the near side.
+     */
+    float share =
+        c->distance < 0 ? (c->x->radius < 1e18f ? 0 : 1) : c->x->radius / (c->x->radius + c->y->radius);
+    for (int i = 0; i < 3; i++) out[i] = c->x->centre[i] + share * c->d[i];
+}
+
+static bool asleep_or_fixed(const sac_world *world, uint32_t slot)
+{
+    return !(world->flags[slot] & SAC_BODY_AWAKE);
+}
+
+static float smaller(float a, float b) { return a < b ? a : b; }
+
+static void add(sac_world *world, uint32_t p, const couple *c, float margin)
+{
+    sac_pair_memory *memory = &world->memory[p];
+    sac_agenda *agenda = world->agenda;
+    const sac_form *form_a = &world->shapes[world->cold[c->a].shape].form;
+    const sac_form *form_b = &world->shapes[world->cold[c->b].shape].form;
+    uint32_t e = sac_agenda_add(agenda, form_a, &world->pose[c->a], form_b, &world->pose[c->b], margin);
+    if (e == UINT32_MAX) return;
+    float region[3];
+    if (world->manifolds[p].count)
+        memcpy(region, memory->region, sizeof region);
+    else
+        middle(c, region);
+    memcpy(memory->region, region, sizeof region);
+    float drift = (float)(c->x->travel + c->y->travel - memory->travel) - memory->margin;
+    agenda->x[e] = region[0], agenda->y[e] = region[1], agenda->z[e] = region[2];
+    agenda->vx[e] = 0.5f * (c->x->v[0] + c->y->v[0]);
+    agenda->vy[e] = 0.5f * (c->x->v[1] + c->y->v[1]);
+    agenda->vz[e] = 0.5f * (c->x->v[2] + c->y->v[2]);
+    agenda->extent[e] = 2 * smaller(c->x->radius, c->y->radius);
+    agenda->similar[e] = (float)(world->touches[c->a] + world->touches[c->b]);
+    if (memory->known) agenda->known[e] = memory->uncertainty + (drift > 0 ? drift : 0);
+    agenda->tag[e] = p;
+    uint32_t age = world->frame - memory->refined;
+    agenda->age[e] = (uint16_t)(age > UINT16_MAX ? UINT16_MAX : age);
+    uint32_t either = world->flags[c->a] | world->flags[c->b];
+    agenda->flags[e] = (uint8_t)((either & (SAC_BODY_HELD | SAC_BODY_NEAR_HAND) ? SAC_AGENDA_TOP : 0) |
+                                 (memory->sensor ? SAC_AGENDA_SENSOR : 0));
+    if (world->def.weight) {
+        float w =
+            world->def.weight(sac_body_id_of(world, c->a), sac_body_id_of(world, c->b), world->def.user);
+        agenda->weight[e] = w >= 0 ? (w <= 1000 ? w : 1000) : 0;
+    }
+    memory->levels = (uint8_t)(form_a->levels > form_b->levels ? form_a->levels : form_b->levels);
+}
+
+/* Looks at one pair; true when it is in the agenda. */
+static bool consider(sac_world *world, uint32_t p)
+{
+    const sac_broad_pair *pair = &world->broad->pairs[p];
+    sac_pair_memory *memory = &world->memory[p];
+    uint32_t jolt_a = world->hot[pair->a].jolt, jolt_b = world->hot[pair->b].jolt;
+    if (memory->skip_until > world->frame && memory->skip_set >= jolt_a && memory->skip_set >= jolt_b)
+        return false;
+    couple c = couple_of(world, pair);
+    float thin = smaller(c.x->thickness, c.y->thickness);
+    float margin = world->def.margin + smaller(c.motion, 0.5f * thin);
+    uint32_t frames = frames_apart(world, &c, margin);
+    if (frames) {
+        memory->skip_until = world->frame + frames;
+        memory->skip_set = world->frame;
+    } else if (memory->known && world->manifolds[p].count == 0) {
+        /* Found apart by more than its margin, and not moved that far since. */
+        float drift = (float)(c.x->travel + c.y->travel - memory->travel);
+        if (drift + c.motion >= memory->margin) {
+            add(world, p, &c, margin);
+            return true;
+        }
+    } else {
+        add(world, p, &c, margin);
+        return true;
+    }
+    if (world->manifolds[p].count) world->manifolds[p].count = 0;
+    return false;
+}
+
+void sac_world_gather(sac_world *world)
+{
+    sac_broad *broad = world->broad;
+    uint32_t looked = 0;
+    uint64_t start = sac_world_now(world);
+    sac_agenda_clear(world->agenda);
+    for (uint32_t i = 0; i < world->chosen_count; i++) {
+        uint32_t slot = world->chosen[i];
+        bool moves = sac_body_dynamic(world, slot);
+        for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
+            sac_pair_memory *memory = &world->memory[p];
+            if (memory->seen == world->frame) continue;
+            /* A kinematic body at rest has nothing to say to those who sleep. */
+            uint32_t other = broad->pairs[p].a == slot ? broad->pairs[p].b : broad->pairs[p].a;
+            if (!moves && asleep_or_fixed(world, other) && length3(world->hot[slot].v) == 0 &&
+                !memory->sensor)
+                continue;
+            memory->seen = world->frame;
+            looked++;
+            if (!consider(world, p)) {
+                world->report.pairs_skipped++;
+                if (memory->touching) {
+                    memory->touching = false;
+                    if (world->touches[broad->pairs[p].a]) world->touches[broad->pairs[p].a]--;
+                    if (world->touches[broad->pairs[p].b]) world->touches[broad->pairs[p].b]--;
+                    sac_world_event(world, SAC_CONTACT_END, p, 0, 0);
+                }
+            }
+        }
+    }
+    sac_world_spend(world, 80u * looked + 20u * world->chosen_count);
+    world->report.pairs_active = world->agenda->count;
+    if (world->chosen_count) {
+        double per_body = (double)world->agenda->count / world->chosen_count;
+        world->costs.pairs_per_body += 0.1 * (per_body - world->costs.pairs_per_body);
+        if (!world->tape.replay)
+            sac_predictor_learn(&world->costs.agenda, looked, world->chosen_count,
+                                (double)(sac_world_now(world) - start));
+    }
+}

@@ -1,0 +1,395 @@
+/* Response: manifolds of this frame into sets of bodies and contacts, most visible islands first, each solved
+ * with as many sub-steps as its time allows; then velocities, impulses and events back. */
+#include "runtime/world_internal.h"
+
+#include <string.h>
+
+enum { TIERS = 4, FIXED = 0 };
+/* Faster meetings are told as hits, and are felt by a partner whose turn it is not. */
+static const float HIT_SPEED = 0.5f;
+/* Weight of frames a resting body was not simulated is made good, up to this many. */
+enum { MOST_CATCH_UP = 4 };
+
+static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+
+/* ---- islands of this frame ---- */
+
+static uint32_t find(uint32_t *root, uint32_t i)
+{
+    while (root[i] != i) root[i] = root[root[i]], i = root[i];
+    return i;
+}
+
+static bool simulated(const sac_world *world, uint32_t slot)
+{
+    return (world->flags[slot] & SAC_BODY_CHOSEN) && sac_body_dynamic(world, slot);
+}
+
+/* Room for the list of contacts of this frame. */
+static bool fit_contacts(sac_world *world, uint32_t count)
+{
+    if (count <= world->contact_room) return true;
+    uint32_t room = world->contact_room ? world->contact_room : 1024;
+    while (room < count) room *= 2;
+    uint32_t *pair = sac_alloc(room, sizeof *pair), *root = sac_alloc(room, sizeof *root);
+    if (!pair || !root) {
+        sac_free(pair, room, sizeof *pair);
+        sac_free(root, room, sizeof *root);
+        return false;
+    }
+    sac_free(world->contact_pair, world->contact_room, sizeof *world->contact_pair);
+    sac_free(world->contact_root, world->contact_room, sizeof *world->contact_root);
+    world->contact_pair = pair;
+    world->contact_root = root;
+    world->contact_room = room;
+    world->allocations++;
+    return true;
+}
+
+/* Something that moves lies against something asleep. */
+static void wake_partner(sac_world *world, uint32_t mover, uint32_t other)
+{
+    if (!sac_body_dynamic(world, other) || world->flags[other] & SAC_BODY_AWAKE) return;
+    const sac_body_hot *h = &world->hot[mover];
+    float speed = length3(h->v) + length3(h->w) * h->radius;
+    if (speed > world->def.sleep_speed || world->rest_seconds[mover] == 0) sac_body_wake_slot(world, other);
+}
+
+static uint32_t list_contacts(sac_world *world)
+{
+    const sac_agenda *agenda = world->agenda;
+    uint32_t count = 0;
+    if (!fit_contacts(world, agenda->count)) return 0;
+    for (uint32_t e = 0; e < agenda->count; e++) {
+        uint32_t p = agenda->tag[e];
+        if (world->manifolds[p].count == 0 || world->memory[p].sensor) continue;
+        const sac_broad_pair *pair = &world->broad->pairs[p];
+        if (world->memory[p].depth >= 0) {
+            wake_partner(world, pair->a, pair->b);
+            wake_partner(world, pair->b, pair->a);
+        }
+        world->contact_pair[count++] = p;
+    }
+    return count;
+}
+
+/* Tier of each island by the most visible of its pairs, 0 first; contact_root gets each contact's tier. */
+static void rank_islands(sac_world *world, uint32_t contacts)
+{
+    uint32_t *root = world->root;
+    for (uint32_t i = 0; i < world->chosen_count; i++) {
+        uint32_t slot = world->chosen[i];
+        root[slot] = slot;
+        world->island_rest[slot] = 0;
+    }
+    for (uint32_t k = 0; k < contacts; k++) {
+        const sac_broad_pair *pair = &world->broad->pairs[world->contact_pair[k]];
+        if (!simulated(world, pair->a) || !simulated(world, pair->b)) continue;
+        uint32_t a = find(root, pair->a), b = find(root, pair->b);
+        if (a < b) root[b] = a;
+        if (b < a) root[a] = b;
+    }
+    for (uint32_t k = 0; k < contacts; k++) {
+        const sac_broad_pair *pair = &world->broad->pairs[world->contact_pair[k]];
+        uint32_t r = find(root, simulated(world, pair->a) ? pair->a : pair->b);
+        float p = world->memory[world->contact_pair[k]].priority;
+        if (p > world->island_rest[r]) world->island_rest[r] = p;
+    }
+    /* The sweep for rest uses the same arrays; it starts anew. */
+    world->rest = (sac_rest_sweep){.any = world->rest.any};
+}
+
+static uint32_t tier_of(float priority)
+{
+    return priority >= 100 ? 0 : priority >= 10 ? 1 : priority >= 1 ? 2 : 3;
+}
+
+/* ---- one set ---- */
+
+static uint32_t add_body(sac_world *world, uint32_t slot, uint32_t *count, uint32_t stamp)
+{
+    if (world->solver_stamp[slot] == stamp) return world->solver_index[slot];
+    uint32_t index = (*count)++;
+    const sac_body_hot *hot = &world->hot[slot];
+    const sac_body_cold *cold = &world->cold[slot];
+    sac_solver_body *body = &world->solver->bodies[index];
+    world->solver_stamp[slot] = stamp;
+    world->solver_index[slot] = index;
+    *body = (sac_solver_body){.most_speed = cold->most_speed, .most_spin = cold->most_spin};
+    if (!(world->flags[slot] & SAC_BODY_STOPPED)) {
+        memcpy(body->v, hot->v, sizeof body->v);
+        memcpy(body->w, hot->w, sizeof body->w);
+    }
+    if (!simulated(world, slot)) {
+        body->most_speed = body->most_spin = FLT_MAX;
+        return index;
+    }
+    memcpy(body->v, hot->v, sizeof body->v);
+    memcpy(body->w, hot->w, sizeof body->w);
+    uint32_t late = world->touches[slot] ? world->staleness[slot] : 0;
+    float pull = cold->gravity_scale * (float)(1 + (late < MOST_CATCH_UP ? late : MOST_CATCH_UP));
+    for (int i = 0; i < 3; i++) body->acceleration[i] = world->def.gravity[i] * pull;
+    body->linear_damping = cold->linear_damping;
+    body->angular_damping = cold->angular_damping;
+    body->inverse_mass = hot->inverse_mass;
+    sac_body_world_inertia(world, slot, body->inverse_inertia);
+    return index;
+}
+
+static uint32_t index_of(sac_world *world, uint32_t slot, uint32_t *count, uint32_t stamp)
+{
+    if (!(world->flags[slot] & SAC_BODY_AWAKE)) return FIXED;
+    return add_body(world, slot, count, stamp);
+}
+
+static void fill_contact(sac_world *world, uint32_t p, sac_solver_contact *out, uint32_t a, uint32_t b)
+{
+    const sac_broad_pair *pair = &world->broad->pairs[p];
+    const sac_manifold *m = &world->manifolds[p];
+    const sac_material *x = &world->cold[pair->a].material, *y = &world->cold[pair->b].material;
+    const sac_transform *pose = &world->pose[pair->a];
+    const float *ca = world->hot[pair->a].centre, *cb = world->hot[pair->b].centre;
+    float rows[3][3];
+    sac_transform_rows(pose, rows);
+    out->a = a;
+    out->b = b;
+    out->friction = sqrtf(x->friction * y->friction);
+    out->restitution = x->restitution > y->restitution ? x->restitution : y->restitution;
+    out->rolling = x->rolling > y->rolling ? x->rolling : y->rolling;
+    out->count = m->count;
+    memcpy(out->rolling_impulse, m->rolling_impulse, sizeof out->rolling_impulse);
+    for (uint32_t k = 0; k < m->count; k++) {
+        const sac_manifold_point *from = &m->points[k];
+        sac_solver_point *to = &out->points[k];
+        for (int i = 0; i < 3; i++) {
+            float at = (rows[i][0] * from->local_a[0] + rows[i][1] * from->local_a[1] +
+                        rows[i][2] * from->local_a[2]) *
+                           pose->scale +
+                       pose->translation[i];
+            to->arm_a[i] = at - ca[i];
+            to->arm_b[i] = at - cb[i];
+        }
+        memcpy(to->normal, from->normal, sizeof to->normal);
+        to->separation = -from->depth;
+        to->impulse = from->impulse;
+        memcpy(to->friction_impulse, from->friction_impulse, sizeof to->friction_impulse);
+        to->approach = 0;
+    }
+}
+
+void sac_grabs_fill(sac_world *world, uint32_t stamp, uint32_t *count); /* grab.c */
+void sac_grabs_read(sac_world *world, uint32_t count);
+
+/* What a body whose turn it is not feels of a hit: otherwise it would be a wall. */
+static void pass_on(sac_world *world, uint32_t slot, const sac_solver_contact *c, float sign)
+{
+    if (!(world->flags[slot] & SAC_BODY_AWAKE) || simulated(world, slot) || !sac_body_dynamic(world, slot))
+        return;
+    sac_body_hot *hot = &world->hot[slot];
+    float I[6];
+    sac_body_world_inertia(world, slot, I);
+    for (uint32_t k = 0; k < c->count; k++) {
+        const sac_solver_point *p = &c->points[k];
+        if (p->approach < HIT_SPEED) continue;
+        const float *r = sign > 0 ? p->arm_b : p->arm_a;
+        float j[3], t[3];
+        for (int i = 0; i < 3; i++) j[i] = sign * (p->normal[i] * p->impulse + p->friction_impulse[i]);
+        t[0] = r[1] * j[2] - r[2] * j[1];
+        t[1] = r[2] * j[0] - r[0] * j[2];
+        t[2] = r[0] * j[1] - r[1] * j[0];
+        for (int i = 0; i < 3; i++) hot->v[i] += j[i] * hot->inverse_mass;
+        hot->w[0] += I[0] * t[0] + I[3] * t[1] + I[4] * t[2];
+        hot->w[1] += I[3] * t[0] + I[1] * t[1] + I[5] * t[2];
+        hot->w[2] += I[4] * t[0] + I[5] * t[1] + I[2] * t[2];
+        hot->jolt = world->frame;
+    }
+}
+
+static void read_contact(sac_world *world, uint32_t p, const sac_solver_contact *c)
+{
+    sac_manifold *m = &world->manifolds[p];
+    sac_pair_memory *memory = &world->memory[p];
+    const sac_broad_pair *pair = &world->broad->pairs[p];
+    float impulse = 0, speed = 0;
+    for (uint32_t k = 0; k < c->count; k++) {
+        m->points[k].impulse = c->points[k].impulse;
+        memcpy(m->points[k].friction_impulse, c->points[k].friction_impulse,
+               sizeof c->points[k].friction_impulse);
+        impulse += c->points[k].impulse;
+        if (c->points[k].impulse > 0 && c->points[k].approach > speed) speed = c->points[k].approach;
+    }
+    memcpy(m->rolling_impulse, c->rolling_impulse, sizeof m->rolling_impulse);
+    memory->impulse = impulse;
+    if (speed >= HIT_SPEED) {
+        pass_on(world, pair->a, c, -1);
+        pass_on(world, pair->b, c, 1);
+    }
+    if (!memory->touching && (impulse > 0 || memory->depth >= 0)) {
+        memory->touching = true;
+        world->touches[pair->a]++;
+        world->touches[pair->b]++;
+        sac_world_event(world, SAC_CONTACT_BEGIN, p, impulse, speed);
+    }
+    if (speed >= HIT_SPEED && impulse > 0) sac_world_event(world, SAC_CONTACT_HIT, p, impulse, speed);
+}
+
+/* Velocities and motion of the set's bodies; poses come later, when fast ones have been limited. */
+static void read_bodies(sac_world *world, uint32_t stamp)
+{
+    for (uint32_t i = 0; i < world->chosen_count; i++) {
+        uint32_t slot = world->chosen[i];
+        if (world->solver_stamp[slot] != stamp || !simulated(world, slot)) continue;
+        const sac_solver_body *body = &world->solver->bodies[world->solver_index[slot]];
+        sac_body_hot *hot = &world->hot[slot];
+        float change[3];
+        bool finite = sac_vec3_is_finite(body->v) && sac_vec3_is_finite(body->w) &&
+                      sac_vec3_is_finite(body->moved) && sac_vec3_is_finite(body->turned);
+        if (!finite) {
+            world->report.not_finite++;
+            for (int k = 0; k < 3; k++) hot->v[k] = hot->w[k] = hot->moved[k] = hot->turned[k] = 0;
+            continue;
+        }
+        for (int k = 0; k < 3; k++) change[k] = body->v[k] - hot->v[k];
+        if (length3(change) > 2 * world->gravity_size * world->step_dt + 0.1f) hot->jolt = world->frame;
+        memcpy(hot->v, body->v, sizeof hot->v);
+        memcpy(hot->w, body->w, sizeof hot->w);
+        memcpy(hot->moved, body->moved, sizeof hot->moved);
+        memcpy(hot->turned, body->turned, sizeof hot->turned);
+    }
+}
+
+static uint32_t tier_of_body(sac_world *world, uint32_t slot, uint32_t tiers)
+{
+    if (tiers == 1 || !simulated(world, slot)) return 0;
+    return tier_of(world->island_rest[find(world->root, slot)]);
+}
+
+static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t contacts, uint32_t substeps,
+                       uint64_t limit)
+{
+    uint32_t stamp = world->frame * TIERS + tier + 1u, bodies = 1, used = 0, grabs = 0;
+    sac_solver *solver = world->solver;
+    uint32_t most_bodies = 1 + world->chosen_count + contacts;
+    if (sac_solver_begin(solver, most_bodies, contacts, world->grabs_used, NULL) != SAC_OK) return false;
+    solver->bodies[FIXED] = (sac_solver_body){.most_speed = FLT_MAX, .most_spin = FLT_MAX};
+    for (uint32_t i = 0; i < world->chosen_count; i++)
+        if (tier_of_body(world, world->chosen[i], tiers) == tier)
+            add_body(world, world->chosen[i], &bodies, stamp);
+    for (uint32_t k = 0; k < contacts; k++) {
+        uint32_t p = world->contact_pair[k];
+        const sac_broad_pair *pair = &world->broad->pairs[p];
+        bool own_a = simulated(world, pair->a), own_b = simulated(world, pair->b);
+        if (!own_a && !own_b) continue;
+        if (tier_of_body(world, own_a ? pair->a : pair->b, tiers) != tier) continue;
+        uint32_t a = index_of(world, pair->a, &bodies, stamp), b = index_of(world, pair->b, &bodies, stamp);
+        world->contact_root[used] = p;
+        fill_contact(world, p, &solver->contacts[used++], a, b);
+    }
+    if (tier == 0) sac_grabs_fill(world, stamp, &grabs);
+    solver->body_count = bodies;
+    solver->contact_count = used;
+    solver->grab_count = grabs;
+    sac_world_spend(world, 30u * bodies + 60u * used);
+
+    sac_solver_step step = {.dt = world->step_dt,
+                            .substeps = substeps,
+                            .relaxations = 1,
+                            .single_impulse = world->def.single_impulse};
+    sac_solver_report report = {0};
+    sac_stop stop;
+    sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
+    sac_solver_solve(solver, &step, &stop, world->tasks, &report);
+    sac_tape_close(&world->tape, &stop);
+    read_bodies(world, stamp);
+    for (uint32_t k = 0; k < used; k++) read_contact(world, world->contact_root[k], &solver->contacts[k]);
+    if (tier == 0) sac_grabs_read(world, grabs);
+    sac_world_spend(world, 10u * bodies + 30u * used);
+    world->report.manifolds += used;
+    for (uint32_t k = 0; k < used; k++) world->report.contacts += solver->contacts[k].count;
+    if (report.colours > world->report.colours) world->report.colours = report.colours;
+    if (tier == 0 || report.substeps < world->report.substeps) world->report.substeps = report.substeps;
+    uint32_t saved = world->step_substeps > report.substeps ? world->step_substeps - report.substeps : 0;
+    world->report.rungs[SAC_RUNG_ITERATIONS] += (uint64_t)saved * (bodies - 1);
+    return true;
+}
+
+/* Sub-steps that fit in `left`, when the contacts after these need `rest` at the least. */
+static uint32_t fit_substeps(const sac_world *world, uint32_t contacts, uint32_t bodies, double left,
+                             uint32_t most)
+{
+    for (uint32_t s = most; s > 1; s--)
+        if (sac_predictor_reserve_ns(&world->costs.solve, (double)contacts * s, (double)bodies * s) <= left)
+            return s;
+    return 1;
+}
+
+static void end_touches(sac_world *world)
+{
+    const sac_agenda *agenda = world->agenda;
+    for (uint32_t e = 0; e < agenda->count; e++) {
+        uint32_t p = agenda->tag[e];
+        sac_pair_memory *memory = &world->memory[p];
+        bool touches = memory->sensor ? world->manifolds[p].count > 0 && memory->depth >= 0 : false;
+        bool ends = world->manifolds[p].count == 0;
+        const sac_broad_pair *pair = &world->broad->pairs[p];
+        if (memory->touching && (memory->sensor ? !touches : ends)) {
+            memory->touching = false;
+            memory->impulse = 0;
+            if (world->touches[pair->a]) world->touches[pair->a]--;
+            if (world->touches[pair->b]) world->touches[pair->b]--;
+            sac_world_event(world, SAC_CONTACT_END, p, 0, 0);
+        } else if (!memory->touching && touches) {
+            memory->touching = true;
+            world->touches[pair->a]++;
+            world->touches[pair->b]++;
+            sac_world_event(world, SAC_CONTACT_BEGIN, p, 0, 0);
+        }
+    }
+}
+
+void sac_world_respond(sac_world *world, uint32_t substeps)
+{
+    uint32_t contacts = list_contacts(world), tiers = 1;
+    uint64_t start = sac_world_now(world), deadline = world->step_deadline_ns;
+    double tail = sac_predictor_reserve_ns(&world->costs.finish, world->awake_count, world->chosen_count);
+    double left = deadline == UINT64_MAX ? 1e18 : (double)deadline - (double)start - tail;
+    uint32_t fits = fit_substeps(world, contacts, world->chosen_count, left, substeps);
+    if (world->exhaustive) fits = substeps;
+    /* When not all of it fits, islands are told apart and the visible ones come first. */
+    tiers = (uint32_t)sac_tape_decide(&world->tape, fits < substeps && contacts > 64 ? TIERS : 1);
+    uint64_t limit = deadline == UINT64_MAX || world->exhaustive ? UINT64_MAX : 0;
+    if (limit == 0) limit = (double)deadline > tail ? deadline - (uint64_t)tail : deadline;
+    if (tiers == 1) {
+        fits = (uint32_t)sac_tape_decide(&world->tape, fits);
+        solve_tier(world, 0, 1, contacts, fits, limit);
+    } else {
+        rank_islands(world, contacts);
+        uint32_t count[TIERS] = {0}, bodies[TIERS] = {0};
+        for (uint32_t k = 0; k < contacts; k++) {
+            const sac_broad_pair *pair = &world->broad->pairs[world->contact_pair[k]];
+            count[tier_of_body(world, simulated(world, pair->a) ? pair->a : pair->b, tiers)]++;
+        }
+        for (uint32_t i = 0; i < world->chosen_count; i++)
+            bodies[tier_of_body(world, world->chosen[i], tiers)]++;
+        for (uint32_t t = 0; t < TIERS; t++) {
+            double later = 0, now = (double)sac_world_now(world);
+            for (uint32_t u = t + 1; u < TIERS; u++)
+                later += sac_predictor_mean_ns(&world->costs.solve, count[u], bodies[u]);
+            fits = fit_substeps(world, count[t], bodies[t], (double)limit - now - later, substeps);
+            fits = (uint32_t)sac_tape_decide(&world->tape, fits);
+            if (count[t] || bodies[t] || t == 0) solve_tier(world, t, tiers, contacts, fits, limit);
+        }
+    }
+    end_touches(world);
+    sac_world_spend(world, 4u * world->agenda->count);
+    if (!world->tape.replay && world->report.substeps)
+        sac_predictor_learn(&world->costs.solve, (double)contacts * world->report.substeps,
+                            (double)world->chosen_count * world->report.substeps,
+                            (double)(sac_world_now(world) - start));
+    if (world->agenda->count)
+        world->costs.manifolds_per_pair +=
+            0.1 * ((double)contacts / world->agenda->count - world->costs.manifolds_per_pair);
+    if (world->report.manifolds)
+        world->costs.points_per_manifold += 0.1 * ((double)world->report.contacts / world->report.manifolds -
+                                                   world->costs.points_per_manifold);
+}

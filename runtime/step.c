@@ -1,0 +1,229 @@
+/* The frame: one call a stage, each timed, each within what is left of the budget. */
+#include "runtime/world_internal.h"
+
+#include <string.h>
+
+sac_step_def sac_default_step_def(void)
+{
+    return (sac_step_def){.dt = 1.0f / 90, .substeps = 4, .budget_ns = 2000000, .cookie = SAC_COOKIE_STEP};
+}
+
+static sac_result check(const sac_step_def *def, sac_error *error)
+{
+    if (def->cookie != SAC_COOKIE_STEP)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "start from sac_default_step_def()",
+                             "the step's definition was not initialised");
+    if (!(def->dt >= 0.001f && def->dt <= 0.1f))
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "0.001 to 0.1 s; make several steps for longer times",
+                             "dt is %g s", (double)def->dt);
+    if (def->substeps < 1 || def->substeps > 16)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "1 to 16", "%u sub-steps", def->substeps);
+    if (def->viewer) return sac_viewer_check(def->viewer, error);
+    return SAC_OK;
+}
+
+/* ---- stages ---- */
+
+static uint64_t lap(sac_world *world, sac_stage stage, uint64_t since)
+{
+    uint64_t now = sac_world_now(world);
+    /* A clock that jumps back costs nothing. */
+    if (now > since) world->report.stage_ns[stage] += now - since;
+    return now;
+}
+
+/* The clock says when to be done; nothing is kept of the frame before. */
+static void begin(sac_world *world, const sac_step_def *def)
+{
+    uint64_t now = sac_world_now(world);
+    world->frame++;
+    world->step_dt = def->dt;
+    world->step_substeps = def->substeps;
+    world->step_start_ns = now;
+    uint64_t deadline = def->budget_ns ? now + def->budget_ns : UINT64_MAX;
+    if (def->deadline_ns && def->deadline_ns < deadline) deadline = def->deadline_ns;
+    world->step_deadline_ns = world->exhaustive ? UINT64_MAX : deadline;
+    world->report = (sac_step_report){.frame = world->frame,
+                                      .start_ns = now,
+                                      .budget_ns = deadline == UINT64_MAX ? 0
+                                                   : deadline > now       ? deadline - now
+                                                                          : 0};
+    world->allocations = 0;
+    if (!world->tape.replay) world->tape.count = 0;
+    world->tape.at = 0;
+    for (size_t i = 0; i < world->moved.count; i++)
+        world->flags[world->moved.data[i]] &= ~(uint32_t)(SAC_BODY_MOVED | SAC_BODY_SLEPT);
+    world->moved.count = 0;
+    world->move_events_made = false;
+    world->contact_events.count = 0;
+    for (size_t i = 0; i < world->pending_ends.count; i++)
+        sac_array_push(&world->contact_events, world->pending_ends.data[i]);
+    world->pending_ends.count = 0;
+    uint64_t eye_now = def->viewer_now_ns ? def->viewer_now_ns : (uint64_t)(world->time * 1e9) + 1u;
+    sac_gaze_update(&world->gaze, def->viewer, eye_now, &world->focus);
+    world->report.gaze = world->focus.state;
+}
+
+/* A kinematic body that was told where to be moves there evenly. */
+static void aim_kinematics(sac_world *world)
+{
+    for (uint32_t i = 0; i < world->awake_count; i++) {
+        uint32_t slot = world->awake[i];
+        if (!(world->flags[slot] & SAC_BODY_TOLD) || world->cold[slot].kind != SAC_BODY_KINEMATIC) continue;
+        sac_body_hot *hot = &world->hot[slot];
+        const sac_body_cold *cold = &world->cold[slot];
+        const float *p = world->pose[slot].rotation, *q = cold->target_rotation;
+        float turn[4] = {q[0] * p[3] - q[3] * p[0] - q[1] * p[2] + q[2] * p[1],
+                         q[1] * p[3] - q[3] * p[1] - q[2] * p[0] + q[0] * p[2],
+                         q[2] * p[3] - q[3] * p[2] - q[0] * p[1] + q[1] * p[0],
+                         q[3] * p[3] + q[0] * p[0] + q[1] * p[1] + q[2] * p[2]};
+        float side = turn[3] < 0 ? -2 : 2;
+        sac_transform there = {.scale = 1, .rotation = {q[0], q[1], q[2], q[3]}};
+        memcpy(there.translation, cold->target_position, sizeof(vec3));
+        float centre[3];
+        sac_transform_point(&there, cold->local_centre, centre);
+        for (int k = 0; k < 3; k++) {
+            hot->v[k] = (centre[k] - hot->centre[k]) / world->step_dt;
+            hot->w[k] = side * turn[k] / world->step_dt;
+        }
+        hot->jolt = world->frame;
+    }
+}
+
+static uint64_t response_reserve(sac_world *world, uint32_t substeps)
+{
+    const sac_costs *c = &world->costs;
+    double entries = world->agenda->count, manifolds = entries * c->manifolds_per_pair,
+           bodies = world->chosen_count;
+    double ns = sac_predictor_reserve_ns(&c->contacts, entries, manifolds * c->points_per_manifold) +
+                sac_predictor_reserve_ns(&c->solve, manifolds * substeps, bodies * substeps);
+    return (uint64_t)ns;
+}
+
+static void descend(sac_world *world)
+{
+    sac_stop stop;
+    uint64_t limit = UINT64_MAX, now = sac_world_now(world);
+    if (world->step_deadline_ns != UINT64_MAX) {
+        double tail = sac_predictor_reserve_ns(&world->costs.finish, world->awake_count, world->chosen_count);
+        /* Response with all its sub-steps if it leaves at least a third for looking; else with fewer. */
+        uint64_t left = world->step_deadline_ns > now ? world->step_deadline_ns - now : 0, keep = 0;
+        for (uint32_t s = world->step_substeps; s > 0; s--) {
+            keep = response_reserve(world, s) + (uint64_t)tail;
+            if (keep <= left - left / 3) break;
+        }
+        world->report.reserved_ns = keep;
+        limit = keep < left ? world->step_deadline_ns - keep : now;
+    }
+    sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
+    sac_agenda_work(world->agenda, world->policy, &world->def.perception, &world->focus, &stop, world->tasks,
+                    &world->report.descent);
+    sac_tape_close(&world->tape, &stop);
+    if (world->report.descent.interrupted) {
+        uint32_t cut = 0;
+        for (uint32_t e = 0; e < world->agenda->count; e++)
+            cut += !(world->agenda->flags[e] & SAC_AGENDA_FINISHED) && world->agenda->jnd[e] >= 1;
+        world->report.rungs[SAC_RUNG_LEVELS] = cut;
+    }
+}
+
+/* What the agenda says of each body, for people who look. */
+static void tell_bodies(sac_world *world)
+{
+    const sac_agenda *agenda = world->agenda;
+    for (uint32_t i = 0; i < world->chosen_count; i++) world->seen_jnd[world->chosen[i]] = 0;
+    for (uint32_t e = 0; e < agenda->count; e++) {
+        const sac_broad_pair *pair = &world->broad->pairs[agenda->tag[e]];
+        for (int k = 0; k < 2; k++) {
+            uint32_t slot = k ? pair->b : pair->a;
+            if (agenda->jnd[e] < world->seen_jnd[slot]) continue;
+            world->seen_jnd[slot] = agenda->jnd[e];
+            world->seen_level[slot] = agenda->level[e];
+            world->seen_group[slot] = world->memory[agenda->tag[e]].group;
+        }
+    }
+    sac_world_spend(world, 6u * agenda->count);
+}
+
+/* How much of what prediction allows is really used: less after a miss, slowly more when time is left over.
+ */
+static void adapt(sac_world *world)
+{
+    sac_step_report *r = &world->report;
+    double *throttle = &world->costs.throttle;
+    if (world->step_deadline_ns == UINT64_MAX || r->budget_ns == 0) return;
+    double used = (double)r->spent_ns / (double)r->budget_ns;
+    if (used > 0.97)
+        *throttle *= used > 1.2 ? 0.9 : 0.95;
+    else if (used < 0.9 && r->rungs[SAC_RUNG_BODIES])
+        *throttle *= 1.02;
+    if (*throttle > 1) *throttle = 1;
+    if (*throttle < 0.05) *throttle = 0.05;
+}
+
+static void end(sac_world *world)
+{
+    sac_step_report *r = &world->report;
+    uint64_t now = sac_world_now(world);
+    world->time += world->step_dt;
+    r->spent_ns = now > r->start_ns ? now - r->start_ns : 0;
+    r->overshoot_ns = r->budget_ns ? (int64_t)r->spent_ns - (int64_t)r->budget_ns : 0;
+    r->returned_ns = r->budget_ns > r->spent_ns ? r->budget_ns - r->spent_ns : 0;
+    r->response_ns = r->stage_ns[SAC_STAGE_CONTACTS] + r->stage_ns[SAC_STAGE_SOLVE];
+    r->pairs = world->broad->pair_count;
+    r->bodies = world->body_count;
+    r->awake = world->awake_count;
+    r->simulated = world->chosen_count;
+    r->allocations += world->allocations;
+    r->credits = world->clock.spent;
+    if (!world->tape.replay) adapt(world);
+}
+
+sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_report *out_report,
+                          sac_error *error)
+{
+    sac_result result = check(def, error);
+    if (result != SAC_OK) return result;
+    uint64_t credits = world->clock.spent;
+    begin(world, def);
+    uint64_t t = world->step_start_ns;
+    aim_kinematics(world);
+    sac_world_choose(world);
+    t = lap(world, SAC_STAGE_PREPARE, t);
+    sac_world_bound(world);
+    t = lap(world, SAC_STAGE_BROAD, t);
+    sac_world_gather(world);
+    t = lap(world, SAC_STAGE_PERCEIVE, t);
+    descend(world);
+    t = lap(world, SAC_STAGE_DESCEND, t);
+    double predicted =
+        sac_predictor_mean_ns(&world->costs.contacts, world->agenda->count, 0) +
+        sac_predictor_mean_ns(&world->costs.solve,
+                              world->agenda->count * world->costs.manifolds_per_pair * def->substeps,
+                              (double)world->chosen_count * def->substeps);
+    sac_world_read_contacts(world);
+    t = lap(world, SAC_STAGE_CONTACTS, t);
+    sac_world_respond(world, def->substeps);
+    t = lap(world, SAC_STAGE_SOLVE, t);
+    sac_world_limit_fast(world);
+    t = lap(world, SAC_STAGE_SWEEP, t);
+    sac_world_finish(world);
+    sac_world_rest(world);
+    tell_bodies(world);
+    t = lap(world, SAC_STAGE_FINISH, t);
+    if (!world->tape.replay) {
+        sac_costs *c = &world->costs;
+        const uint64_t *ns = world->report.stage_ns;
+        sac_predictor_learn(&c->contacts, world->agenda->count, world->report.contacts,
+                            (double)ns[SAC_STAGE_CONTACTS]);
+        sac_predictor_learn(&c->finish, world->awake_count, world->chosen_count,
+                            (double)(ns[SAC_STAGE_FINISH] + ns[SAC_STAGE_SWEEP]));
+    }
+    double response =
+        (double)(world->report.stage_ns[SAC_STAGE_CONTACTS] + world->report.stage_ns[SAC_STAGE_SOLVE]);
+    world->report.prediction_error = response > 0 ? (float)((response - predicted) / response) : 0;
+    end(world);
+    world->report.credits -= credits;
+    if (out_report) *out_report = world->report;
+    return SAC_OK;
+}

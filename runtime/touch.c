@@ -1,0 +1,164 @@
+/* Contacts: a pair that was refined this frame is read from its front, any other from memory, in today's
+ * poses. */
+#include "runtime/world_internal.h"
+
+#include <string.h>
+
+/* The stop is asked between chunks, whatever the number of threads. */
+enum { CHUNK = 128 };
+
+typedef struct reading {
+    sac_world *world;
+    uint32_t first, most; /* entries from `first` on, contacts a pair */
+    uint64_t credits[64]; /* of each worker */
+    uint32_t cut[64];     /* pairs with fewer contacts than they had */
+    uint32_t flips[64];
+} reading;
+
+/* Probability that a node's sphere is crossed by its surface where it is touched: the part of it the object
+ * fills. */
+static float crossing(const sac_form *form, uint32_t node)
+{
+    if (form->kind != SAC_FORM_TREE) return 1;
+    uint32_t block = node / SAC_LANES, lane = node % SAC_LANES;
+    if (block >= form->tree->block_count) return 1;
+    float r = form->tree->spheres[block].r[lane], gap = form->tree->features[block].gap[lane];
+    return r > 0 && gap < r ? 1 - gap / r : 0;
+}
+
+static uint32_t by_chance(const sac_world *world, const sac_meeting *m, sac_contact *contacts, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        sac_contact *c = &contacts[i];
+        float scale = c->uncertainty > 0 ? c->uncertainty : world->def.margin;
+        float p = c->depth > 0 ? (c->depth < scale ? c->depth / scale : 1) : 0;
+        if (sac_chance_collides(crossing(m->a, c->node_a), crossing(m->b, c->node_b), p, world->def.seed,
+                                world->frame, c->node_a, c->node_b))
+            contacts[kept++] = *c;
+    }
+    return kept;
+}
+
+/* The same nodes as before, where they are now. */
+static uint32_t refresh(const sac_meeting *meeting, const sac_manifold *m, sac_contact *out)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < m->count; k++)
+        if (sac_meeting_refresh(meeting, m->points[k].node_a, m->points[k].node_b, &out[count])) count++;
+    return count;
+}
+
+static void read_entry(reading *job, uint32_t e, uint32_t most, uint32_t worker)
+{
+    sac_world *world = job->world;
+    const sac_agenda *agenda = world->agenda;
+    uint32_t p = agenda->tag[e];
+    const sac_broad_pair *pair = &world->broad->pairs[p];
+    sac_pair_memory *memory = &world->memory[p];
+    sac_manifold *m = &world->manifolds[p];
+    uint8_t flags = agenda->flags[e];
+    double travel = world->hot[pair->a].travel + world->hot[pair->b].travel;
+    sac_contact contacts[SAC_CONTACT_MOST];
+    uint32_t count = 0;
+    uint64_t tests = 20;
+    bool fresh = flags & SAC_AGENDA_STARTED &&
+                 (!memory->known || flags & SAC_AGENDA_FINISHED || agenda->uncertainty[e] < agenda->known[e]);
+    memory->jnd = agenda->jnd[e];
+    memory->priority = agenda->priority[e];
+    if (flags & SAC_AGENDA_EMPTY) {
+        m->count = 0;
+        memory->known = true;
+        memory->uncertainty = 0;
+        memory->margin = agenda->margin[e];
+        memory->travel = travel;
+        memory->refined = world->frame;
+        memory->depth = -FLT_MAX;
+        job->credits[worker] += tests;
+        return;
+    }
+    if (fresh) {
+        sac_pairs pending, done;
+        sac_agenda_front(agenda, e, &pending, &done);
+        count = sac_meeting_contacts(&agenda->meetings[e], &pending, &done, most, contacts, &tests);
+        if (most < SAC_CONTACT_MOST && pending.count + done.count > most) job->cut[worker]++;
+        uint8_t level = agenda->level[e];
+        if (memory->known && m->count && level != memory->level) job->flips[worker]++;
+        memory->level = level;
+        memory->known = true;
+        memory->uncertainty = agenda->uncertainty[e];
+        memory->margin = agenda->margin[e];
+        memory->travel = travel;
+        memory->refined = world->frame;
+    } else if (m->count) {
+        sac_meeting meeting;
+        uint32_t a[1 + SAC_PAIRS_SLACK], b[1 + SAC_PAIRS_SLACK];
+        sac_pairs root = {a, b, 0, 1};
+        if (flags & SAC_AGENDA_STARTED)
+            count = refresh(&agenda->meetings[e], m, contacts);
+        else if (sac_meeting_begin(&meeting, agenda->form_a[e], agenda->pose_a[e], agenda->form_b[e],
+                                   agenda->pose_b[e], agenda->margin[e], &root))
+            count = refresh(&meeting, m, contacts);
+        tests += 60 + 40u * m->count;
+    }
+    if (world->def.chance && count) {
+        sac_meeting view = {.a = agenda->form_a[e], .b = agenda->form_b[e]};
+        count = by_chance(world, &view, contacts, count);
+    }
+    float reach = world->hot[pair->a].radius < world->hot[pair->b].radius ? world->hot[pair->a].radius
+                                                                          : world->hot[pair->b].radius;
+    sac_manifold_merge(m, contacts, count, agenda->pose_a[e], agenda->pose_b[e], world->def.gap_bias,
+                       0.5f * reach / agenda->pose_a[e]->scale);
+    m->level = memory->level;
+    m->uncertainty = memory->uncertainty;
+    memory->depth = -FLT_MAX;
+    if (count) {
+        float sum[3] = {0, 0, 0};
+        for (uint32_t k = 0; k < count; k++) {
+            for (int i = 0; i < 3; i++) sum[i] += contacts[k].point[i];
+            if (m->points[k].depth > memory->depth) memory->depth = m->points[k].depth;
+        }
+        for (int i = 0; i < 3; i++) memory->region[i] = sum[i] / (float)count;
+    }
+    job->credits[worker] += tests;
+}
+
+static void read_range(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+    reading *job = context;
+    for (uint32_t i = first; i < last; i++) read_entry(job, job->first + i, job->most, worker);
+}
+
+void sac_world_read_contacts(sac_world *world)
+{
+    uint32_t entries = world->agenda->count, at = 0;
+    uint64_t start = sac_world_now(world), limit = world->step_deadline_ns;
+    reading job = {.world = world, .most = SAC_CONTACT_MOST};
+    if (limit != UINT64_MAX) {
+        /* When reading takes longer than its share, the rest of the pairs get one contact each. */
+        double share = 1.5 * sac_predictor_reserve_ns(&world->costs.contacts, entries, 0) + 20000;
+        uint64_t left = limit > start ? limit - start : 0;
+        limit = start + (share < 0.5 * (double)left ? (uint64_t)share : left / 2);
+    }
+    sac_stop stop;
+    sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
+    while (at < entries) {
+        if (job.most == SAC_CONTACT_MOST && sac_stop_reached(&stop)) job.most = 1;
+        uint32_t n = entries - at < CHUNK ? entries - at : CHUNK;
+        uint64_t before = 0, after = 0;
+        for (uint32_t w = 0; w < 64; w++) before += job.credits[w];
+        job.first = at;
+        sac_tasks_for(world->tasks, n, CHUNK / 4, read_range, &job);
+        for (uint32_t w = 0; w < 64; w++) after += job.credits[w];
+        if (job.most == SAC_CONTACT_MOST)
+            sac_stop_did(&stop, 4 * (after - before));
+        else
+            sac_world_spend(world, 4 * (after - before));
+        at += n;
+    }
+    sac_tape_close(&world->tape, &stop);
+    for (uint32_t w = 0; w < 64; w++) {
+        world->report.rungs[SAC_RUNG_CONTACTS] += job.cut[w];
+        world->report.flips += job.flips[w];
+    }
+}

@@ -1,0 +1,373 @@
+/* A world's life: its room, its shapes, and what can be said of it as a whole. */
+#include "runtime/world_internal.h"
+
+#include <string.h>
+
+sac_world_def sac_default_world_def(void)
+{
+    return (sac_world_def){.gravity = {0, -9.81f, 0},
+                           .bodies = 1024,
+                           .clock = sac_clock_monotonic(),
+                           .policy = "jnd",
+                           .agenda = sac_default_agenda_def(),
+                           .solver = sac_default_solver_def(),
+                           .perception = sac_default_perception_def(),
+                           .gaze = sac_default_gaze_def(),
+                           .tasks = {.threads = 1},
+                           .margin = 0.01f,
+                           .gap_bias = 0.5f,
+                           .seed = 1,
+                           .sleep = true,
+                           .sleep_speed = 0.05f,
+                           .sleep_seconds = 0.5f,
+                           .far = 1e5f,
+                           .cookie = SAC_COOKIE_WORLD};
+}
+
+static sac_result check_def(const sac_world_def *def, sac_error *error)
+{
+    if (def->cookie != SAC_COOKIE_WORLD)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "start from sac_default_world_def()",
+                             "the world's definition was not initialised");
+    if (!sac_vec3_is_finite(def->gravity))
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "gravity is not finite");
+    if (def->bodies > 1u << 24)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "at most 16,777,216", "room for %u bodies",
+                             def->bodies);
+    if (!(def->margin >= 0 && def->margin <= 1))
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "0 to 1 m", "margin is %g", (double)def->margin);
+    if (!(def->gap_bias >= 0 && def->gap_bias <= 1))
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "0 to 1", "gap_bias is %g", (double)def->gap_bias);
+    if (!(def->far > 0 && def->far <= 1e6f))
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "more than 0, at most 1e6 m", "far is %g",
+                             (double)def->far);
+    if (!(def->sleep_speed >= 0) || !(def->sleep_seconds >= 0))
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "0 or more",
+                             "a sleep threshold is negative or not a number");
+    if (def->clock.kind == SAC_CLOCK_CALLER && !def->clock.now)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "use sac_clock_caller()",
+                             "the clock has no function");
+    return SAC_OK;
+}
+
+/* Filters of two bodies agree, and one of them can move. */
+static bool may_meet(uint32_t a, uint32_t b, void *user)
+{
+    const sac_world *world = user;
+    const sac_body_cold *x = &world->cold[a], *y = &world->cold[b];
+    if (x->kind != SAC_BODY_DYNAMIC && y->kind != SAC_BODY_DYNAMIC &&
+        !((world->flags[a] | world->flags[b]) & SAC_BODY_SENSOR))
+        return false;
+    if (x->filter.group == y->filter.group && x->filter.group != 0) return x->filter.group > 0;
+    return (x->filter.mask & y->filter.category) && (y->filter.mask & x->filter.category);
+}
+
+/* One array of the world from `old` to `room` entries; false leaves it as it was. */
+static bool grow(sac_world *world, void *pointer, size_t size, uint32_t old, uint32_t room)
+{
+    void **array = pointer, *fresh = sac_alloc_zero(room, size);
+    if (!fresh) return false;
+    if (old) memcpy(fresh, *array, old * size);
+    sac_free(*array, old, size);
+    *array = fresh;
+    world->bytes += (room - old) * size;
+    world->allocations++;
+    return true;
+}
+
+#define BODY_ARRAYS(X)                                                                                    \
+    X(generation)                                                                                         \
+    X(next_free)                                                                                          \
+    X(flags)                                                                                              \
+    X(pose)                                                                                               \
+    X(hot)                                                                                                \
+    X(cold) X(rest_seconds) X(staleness) X(touches) X(island_next) X(root) X(island_rest) X(solver_index) \
+        X(solver_stamp) X(seen_jnd) X(seen_group) X(seen_level) X(awake) X(awake_at) X(chosen) X(urgency)
+
+bool sac_world_grow_bodies(sac_world *world, uint32_t room)
+{
+    /* Arrays grown before a failure are only longer than they need be: their old length is kept until all
+     * are. */
+    uint32_t old = world->slot_room;
+#define X(name) \
+    if (!grow(world, &world->name, sizeof *world->name, old, room)) return false;
+    BODY_ARRAYS(X)
+#undef X
+    world->slot_room = room;
+    return true;
+}
+
+bool sac_world_fit_pairs(sac_world *world)
+{
+    uint32_t room = world->broad->pair_room, old = world->memory_room;
+    if (room <= old) return true;
+    if (!grow(world, &world->memory, sizeof *world->memory, old, room)) return false;
+    if (!grow(world, &world->manifolds, sizeof *world->manifolds, old, room)) return false;
+    world->memory_room = room;
+    return true;
+}
+
+static void costs_init(sac_costs *costs)
+{
+    /* First guesses; they are corrected within a few frames. */
+    sac_predictor_init(&costs->agenda, 2000, 60, 60);
+    sac_predictor_init(&costs->contacts, 1000, 250, 30);
+    sac_predictor_init(&costs->solve, 2000, 150, 30);
+    sac_predictor_init(&costs->finish, 2000, 15, 80);
+    sac_predictor_init(&costs->place, 500, 600, 0);
+    costs->pairs_per_body = 6;
+    costs->manifolds_per_pair = 0.5;
+    costs->points_per_manifold = 3;
+    costs->places_per_body = 0.3;
+    costs->floor_ns_per_pair = 250;
+    costs->throttle = 0.6;
+}
+
+sac_result sac_world_create(const sac_world_def *def, sac_world **out_world, sac_error *error)
+{
+    *out_world = NULL;
+    sac_result result = check_def(def, error);
+    if (result != SAC_OK) return result;
+    const sac_policy *policy = sac_policy_find(def->policy ? def->policy : "jnd", error);
+    if (!policy) return SAC_ERROR_ARGUMENT;
+    sac_world *world = sac_alloc_zero(1, sizeof *world);
+    if (!world) return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the world");
+    world->def = *def;
+    world->clock = def->clock;
+    world->first_free = UINT32_MAX;
+    uint32_t bodies = def->bodies < 16 ? 16 : def->bodies;
+    uint32_t pairs = def->pairs ? def->pairs : bodies * 16u;
+    sac_gaze_init(&world->gaze, &def->gaze);
+    sac_pace_init(&world->pace);
+    costs_init(&world->costs);
+    sac_agenda_def agenda = def->agenda;
+    agenda.seed ^= def->seed;
+    agenda.threads = def->tasks.threads ? def->tasks.threads : 1;
+    if (agenda.pairs < pairs) agenda.pairs = pairs;
+    if (agenda.entries < pairs * 32u) agenda.entries = pairs * 32u;
+    sac_broad_def broad = {.bodies = bodies, .pairs = pairs, .filter = may_meet, .user = world};
+    sac_solver_def solver = def->solver;
+    if (solver.bodies < bodies + 1) solver.bodies = bodies + 1;
+    if (solver.contacts < bodies * 6u) solver.contacts = bodies * 6u;
+    result = sac_broad_create(&broad, &world->broad, error);
+    if (result == SAC_OK) result = sac_agenda_create(&agenda, &world->agenda, error);
+    if (result == SAC_OK) result = sac_solver_create(&solver, &world->solver, error);
+    if (result == SAC_OK) result = sac_tasks_create(&def->tasks, &world->tasks, error);
+    if (result == SAC_OK && (!sac_world_grow_bodies(world, bodies) || !sac_world_fit_pairs(world) ||
+                             !sac_array_reserve(&world->moved, bodies) ||
+                             !sac_array_reserve(&world->contact_events, bodies * 4u) ||
+                             !sac_array_reserve(&world->pending_ends, 64)))
+        result =
+            sac_error_set(error, SAC_ERROR_MEMORY, "ask for less room", "no memory for %u bodies", bodies);
+    if (result == SAC_OK) result = sac_world_set_policy(world, def->policy ? def->policy : "jnd", error);
+    if (result == SAC_OK) result = sac_world_set_gravity(world, def->gravity, error);
+    if (result != SAC_OK) {
+        sac_world_destroy(&world);
+        return result;
+    }
+    world->allocations = 0;
+    *out_world = world;
+    return SAC_OK;
+}
+
+void sac_world_destroy(sac_world **pointer)
+{
+    sac_world *world = *pointer;
+    if (!world) return;
+    *pointer = NULL;
+    if (world->recorder) sac_record_stop(world, NULL);
+    sac_tasks_destroy(&world->tasks);
+    sac_solver_destroy(&world->solver);
+    sac_agenda_destroy(&world->agenda);
+    sac_broad_destroy(&world->broad);
+#define X(name) sac_free(world->name, world->slot_room, sizeof *world->name);
+    BODY_ARRAYS(X)
+#undef X
+    sac_free(world->memory, world->memory_room, sizeof *world->memory);
+    sac_free(world->manifolds, world->memory_room, sizeof *world->manifolds);
+    sac_free(world->shapes, world->shape_room, sizeof *world->shapes);
+    sac_free(world->grabs, world->grab_room, sizeof *world->grabs);
+    sac_free(world->contact_pair, world->contact_room, sizeof *world->contact_pair);
+    sac_free(world->contact_root, world->contact_room, sizeof *world->contact_root);
+    sac_array_fini(&world->contact_events);
+    sac_array_fini(&world->move_events);
+    sac_array_fini(&world->moved);
+    sac_array_fini(&world->pending_ends);
+    sac_free(world, 1, sizeof *world);
+}
+
+sac_result sac_world_set_gravity(sac_world *world, const float gravity[3], sac_error *error)
+{
+    if (!sac_vec3_is_finite(gravity) || !(sqrtf(glm_vec3_norm2((float *)gravity)) <= 1e4f))
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "at most 10,000 m/s^2",
+                             "gravity is not finite or enormous");
+    memcpy(world->def.gravity, gravity, sizeof world->def.gravity);
+    world->gravity_size = sqrtf(gravity[0] * gravity[0] + gravity[1] * gravity[1] + gravity[2] * gravity[2]);
+    for (uint32_t i = 0; i < world->slot_count; i++)
+        if (world->flags[i] & SAC_BODY_USED && sac_body_dynamic(world, i)) sac_body_wake_slot(world, i);
+    return SAC_OK;
+}
+
+sac_result sac_world_set_policy(sac_world *world, const char *name, sac_error *error)
+{
+    const sac_policy *policy = sac_policy_find(name, error);
+    if (!policy) return SAC_ERROR_ARGUMENT;
+    world->policy = policy;
+    strncpy(world->policy_name, name, sizeof world->policy_name - 1);
+    world->def.policy = world->policy_name;
+    world->exhaustive = strcmp(name, "exhaustive") == 0;
+    return SAC_OK;
+}
+
+/* ---- shapes ---- */
+
+sac_result sac_world_add_shape(sac_world *world, const sac_form *form, sac_shape_id *out_shape,
+                               sac_error *error)
+{
+    if ((unsigned)form->kind >= SAC_FORM_KINDS || !(form->ball[3] > 0) ||
+        (form->kind == SAC_FORM_TREE && !form->tree) || (form->kind == SAC_FORM_TERRAIN && !form->terrain))
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "make it with a sac_form_ function",
+                             "the form was not initialised");
+    uint32_t slot = 0;
+    while (slot < world->shape_count && world->shapes[slot].used) slot++;
+    if (slot == world->shape_room &&
+        !grow(world, &world->shapes, sizeof *world->shapes, world->shape_room, slot < 16 ? 16 : slot * 2))
+        return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the shape");
+    if (slot == world->shape_room) world->shape_room = slot < 16 ? 16 : slot * 2;
+    if (slot == world->shape_count) world->shape_count++;
+    sac_shape_slot *s = &world->shapes[slot];
+    s->form = *form;
+    s->used = true;
+    s->users = 0;
+    s->generation++;
+    if (out_shape) *out_shape = (sac_shape_id){sac_id_make(slot, s->generation)};
+    return SAC_OK;
+}
+
+static uint32_t shape_slot(const sac_world *world, sac_shape_id id)
+{
+    uint32_t slot = (uint32_t)id.value - 1u;
+    if (slot >= world->shape_count || !world->shapes[slot].used ||
+        world->shapes[slot].generation != (uint32_t)(id.value >> 32))
+        return UINT32_MAX;
+    return slot;
+}
+
+uint32_t sac_world_shape_slot(const sac_world *world, sac_shape_id id) { return shape_slot(world, id); }
+
+sac_result sac_world_remove_shape(sac_world *world, sac_shape_id shape, sac_error *error)
+{
+    uint32_t slot = shape_slot(world, shape);
+    if (slot == UINT32_MAX)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "there is no such shape, or no longer");
+    if (world->shapes[slot].users)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "destroy them first", "%u bodies have this shape",
+                             world->shapes[slot].users);
+    world->shapes[slot].used = false;
+    return SAC_OK;
+}
+
+const sac_form *sac_world_shape_form(const sac_world *world, sac_shape_id shape)
+{
+    uint32_t slot = shape_slot(world, shape);
+    return slot == UINT32_MAX ? NULL : &world->shapes[slot].form;
+}
+
+/* ---- as a whole ---- */
+
+void sac_world_counters(const sac_world *world, sac_counters *out)
+{
+    *out = (sac_counters){.bodies = world->body_count,
+                          .awake = world->awake_count,
+                          .grabs = world->grabs_used,
+                          .pairs = world->broad->pair_count,
+                          .frame = world->frame,
+                          .time = world->time,
+                          .bytes = world->bytes};
+    for (uint32_t i = 0; i < world->shape_count; i++) out->shapes += world->shapes[i].used;
+    for (uint32_t i = 0; i < world->broad->pair_end; i++)
+        out->manifolds += world->broad->pairs[i].a != SAC_NO_BODY && world->manifolds[i].count > 0;
+}
+
+static uint64_t mix(uint64_t hash, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+    while (size >= 8) {
+        uint64_t word;
+        memcpy(&word, bytes, 8);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+        bytes += 8;
+        size -= 8;
+    }
+    while (size--) hash = (hash ^ *bytes++) * 0x100000001b3u;
+    return hash;
+}
+
+uint64_t sac_world_hash(const sac_world *world)
+{
+    uint64_t hash = 0x5acade;
+    uint32_t head[2] = {world->frame, world->body_count};
+    hash = mix(hash, head, sizeof head);
+    for (uint32_t i = 0; i < world->slot_count; i++) {
+        if (!(world->flags[i] & SAC_BODY_USED)) continue;
+        const sac_body_hot *h = &world->hot[i];
+        float state[14] = {h->centre[0], h->centre[1], h->centre[2], h->v[0], h->v[1],
+                           h->v[2],      h->w[0],      h->w[1],      h->w[2], world->rest_seconds[i]};
+        memcpy(state + 10, world->pose[i].rotation, 4 * sizeof(float));
+        uint32_t who[2] = {i, world->flags[i] & (SAC_BODY_USED | SAC_BODY_AWAKE)};
+        hash = mix(mix(hash, who, sizeof who), state, sizeof state);
+    }
+    for (uint32_t i = 0; i < world->broad->pair_end; i++) {
+        const sac_broad_pair *pair = &world->broad->pairs[i];
+        if (pair->a == SAC_NO_BODY) continue;
+        const sac_manifold *m = &world->manifolds[i];
+        uint32_t who[4] = {pair->a, pair->b, m->count, world->memory[i].touching};
+        hash = mix(hash, who, sizeof who);
+        for (uint32_t k = 0; k < m->count; k++) {
+            float point[2] = {m->points[k].depth, m->points[k].impulse};
+            hash = mix(hash, point, sizeof point);
+        }
+    }
+    return hash;
+}
+
+double sac_world_energy(const sac_world *world)
+{
+    double energy = 0;
+    for (uint32_t i = 0; i < world->slot_count; i++) {
+        if (!(world->flags[i] & SAC_BODY_USED) || !sac_body_dynamic(world, i)) continue;
+        const sac_body_hot *h = &world->hot[i];
+        const sac_body_cold *c = &world->cold[i];
+        const float *g = world->def.gravity, *w = h->w, *inverse = c->inverse_inertia;
+        double m = c->mass;
+        energy +=
+            0.5 * m * ((double)h->v[0] * h->v[0] + (double)h->v[1] * h->v[1] + (double)h->v[2] * h->v[2]);
+        energy -= m * c->gravity_scale *
+                  ((double)g[0] * h->centre[0] + (double)g[1] * h->centre[1] + (double)g[2] * h->centre[2]);
+        /* w . I w in the body's axes; I is the inverse of the stored inverse. */
+        mat3 I = {{inverse[0], inverse[3], inverse[4]},
+                  {inverse[3], inverse[1], inverse[5]},
+                  {inverse[4], inverse[5], inverse[2]}};
+        float rows[3][3], local[3];
+        sac_transform_rows(&world->pose[i], rows);
+        for (int k = 0; k < 3; k++) local[k] = rows[0][k] * w[0] + rows[1][k] * w[1] + rows[2][k] * w[2];
+        glm_mat3_inv(I, I);
+        vec3 L;
+        glm_mat3_mulv(I, local, L);
+        double turning = (double)L[0] * local[0] + (double)L[1] * local[1] + (double)L[2] * local[2];
+        if (isfinite(turning)) energy += 0.5 * turning;
+    }
+    return energy;
+}
+
+uint32_t sac_world_bodies(const sac_world *world, sac_body_id *out_bodies, uint32_t capacity)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->slot_count; i++) {
+        if (!(world->flags[i] & SAC_BODY_USED)) continue;
+        if (out_bodies && count < capacity) out_bodies[count] = sac_body_id_of(world, i);
+        count++;
+    }
+    return count;
+}

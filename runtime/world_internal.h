@@ -1,0 +1,262 @@
+/* The world behind its door. Bodies live in slots, arrays side by side, one idea an array; what a stage reads
+ * in its loop lies together. Private to runtime/. */
+#ifndef SAC_RUNTIME_WORLD_INTERNAL_H
+#define SAC_RUNTIME_WORLD_INTERNAL_H
+
+#include "runtime/broad_internal.h"
+#include "runtime/tape_internal.h"
+#include "runtime/world.h"
+
+enum { SAC_COOKIE_WORLD = 0x5ac0a001, SAC_COOKIE_BODY, SAC_COOKIE_STEP, SAC_COOKIE_GRAB };
+
+enum sac_body_flags {
+    SAC_BODY_USED = 1,
+    SAC_BODY_AWAKE = 2,
+    SAC_BODY_SENSOR = 4,
+    SAC_BODY_NEVER_SLEEPS = 8,
+    SAC_BODY_CHOSEN = 16,   /* simulated this frame */
+    SAC_BODY_TOLD = 32,     /* kinematic with a target for this step */
+    SAC_BODY_HELD = 64,     /* by a grab */
+    SAC_BODY_STOPPED = 128, /* not simulated and kept where it is */
+    SAC_BODY_MOVED = 256,   /* this frame */
+    SAC_BODY_SLEPT = 512,   /* fell asleep this frame */
+    SAC_BODY_NEAR_HAND = 1024
+};
+
+/* What the frame's loops read of a body: the first cache line, and what the solver tells in the second. */
+typedef struct sac_body_hot {
+    float centre[3]; /* of mass, world */
+    float radius;    /* about the centre, holds all of it */
+    float v[3];
+    float inverse_mass;
+    float w[3];
+    float thickness;           /* world units: moving less passes through nothing */
+    _Alignas(8) double travel; /* how far any point of it may have moved, ever: drift of pairs is a difference
+                                  of these */
+    uint32_t jolt;             /* last frame its velocity changed faster than its acceleration bound */
+    float slack;               /* how far it may move, any way, before its placed box may not hold it */
+    float moved[3], turned[3]; /* this step, by the solver */
+} sac_body_hot;
+
+typedef struct sac_body_cold {
+    uint32_t shape;
+    sac_body_kind kind;
+    float local_centre[3];    /* scaled, in the shape's axes */
+    float inverse_inertia[6]; /* local */
+    float mass;
+    sac_material material;
+    sac_filter filter;
+    float gravity_scale, linear_damping, angular_damping, most_speed, most_spin;
+    float target_position[3], target_rotation[4]; /* kinematic: where to be after the step */
+    uint64_t user;
+} sac_body_cold;
+
+/* What the world remembers of a pair besides its manifold. */
+typedef struct sac_pair_memory {
+    double travel;       /* of both bodies when it was last read */
+    float uncertainty;   /* it was read with */
+    float margin;        /* and how far apart things counted */
+    uint32_t skip_until; /* frame before which they cannot meet */
+    uint32_t skip_set;   /* frame in which that was found */
+    uint32_t seen;       /* last frame it was in the agenda */
+    uint32_t refined;    /* last frame it was read from a front */
+    float jnd, priority;
+    float region[3];
+    float depth;          /* deepest, as the solver was told; -FLT_MAX: none */
+    float impulse;        /* of the last step, all points */
+    uint16_t level_frame; /* not in use before a level was read */
+    uint8_t level, levels, group;
+    bool known;    /* read at least once */
+    bool touching; /* as events told */
+    bool sensor;
+} sac_pair_memory;
+
+typedef struct sac_shape_slot {
+    sac_form form;
+    uint32_t generation;
+    uint32_t users;
+    bool used;
+} sac_shape_slot;
+
+typedef struct sac_grab_slot {
+    sac_grab_def def;
+    uint32_t body; /* slot */
+    uint32_t generation;
+    bool used, moved;
+    float local_anchor[3]; /* from the centre of mass, body axes */
+    float relative[4];     /* hand's rotation to body's */
+    float last_target[3], last_rotation[4];
+    float impulse[3], angular_impulse[3];
+    float force, distance;
+} sac_grab_slot;
+
+/* The slow sweep that finds islands at rest, a bounded piece each frame. */
+typedef enum sac_sweep_phase {
+    SAC_SWEEP_RESET,
+    SAC_SWEEP_UNITE,
+    SAC_SWEEP_JUDGE,
+    SAC_SWEEP_SLEEP
+} sac_sweep_phase;
+typedef struct sac_rest_sweep {
+    sac_sweep_phase phase;
+    uint32_t at;
+    bool any; /* some body is slow enough to make the sweep worth it */
+} sac_rest_sweep;
+
+/* Costs learned online, in ns. */
+typedef struct sac_costs {
+    sac_predictor agenda;   /* a: pairs looked at, b: bodies simulated */
+    sac_predictor contacts; /* a: agenda entries, b: contacts */
+    sac_predictor solve;    /* a: contact sets * sub-steps, b: bodies * sub-steps */
+    sac_predictor finish;   /* a: awake bodies, b: simulated ones */
+    sac_predictor place;    /* a: boxes placed */
+    double pairs_per_body, manifolds_per_pair, points_per_manifold, places_per_body, floor_ns_per_pair;
+    double throttle; /* 0 to 1: share of what prediction would allow, from misses and leftovers */
+} sac_costs;
+
+struct sac_world {
+    sac_world_def def;
+    sac_clock clock;
+    char policy_name[32];
+    const sac_policy *policy;
+    bool exhaustive;
+
+    /* bodies */
+    uint32_t slot_count, slot_room, body_count, first_free;
+    uint32_t *generation; /* of each slot; odd while in use */
+    uint32_t *next_free;
+    uint32_t *flags;
+    sac_transform *pose; /* of the shape */
+    sac_body_hot *hot;
+    sac_body_cold *cold;
+    float *rest_seconds;    /* slow for so long */
+    uint16_t *staleness;    /* frames since it was simulated */
+    uint16_t *touches;      /* manifolds with contacts */
+    uint32_t *island_next;  /* ring of bodies that sleep together */
+    uint32_t *root;         /* union-find of the sweep */
+    float *island_rest;     /* least rest_seconds of the island, at its root */
+    uint32_t *solver_index; /* of this set */
+    uint32_t *solver_stamp;
+    float *seen_jnd; /* largest visible error of its pairs */
+    uint8_t *seen_group, *seen_level;
+    uint32_t *awake; /* slots of awake bodies that can move, dense */
+    uint32_t *awake_at;
+    uint32_t awake_count;
+    uint32_t *chosen; /* simulated this frame */
+    uint32_t chosen_count;
+    float *urgency;
+
+    sac_shape_slot *shapes;
+    uint32_t shape_count, shape_room;
+    sac_grab_slot *grabs;
+    uint32_t grab_count, grab_room, grabs_used;
+
+    /* pairs */
+    sac_broad *broad;
+    sac_pair_memory *memory;
+    sac_manifold *manifolds;
+    uint32_t memory_room;
+    sac_agenda *agenda; /* tag: pair number */
+
+    /* response */
+    sac_solver *solver;
+    uint32_t *contact_pair; /* pair of each solver contact */
+    uint32_t *contact_root; /* union-find over solver contacts of this frame */
+    uint32_t contact_room;
+    uint32_t contact_grab[64]; /* grab of each solver grab */
+
+    /* the frame */
+    uint32_t frame;
+    double time;
+    sac_gaze_filter gaze;
+    sac_focus focus;
+    sac_tape tape;
+    sac_pace pace;
+    sac_costs costs;
+    sac_rest_sweep rest;
+    sac_tasks *tasks;
+    sac_step_report report;
+    uint64_t step_start_ns, step_deadline_ns;
+    float step_dt;
+    uint32_t step_substeps;
+    float gravity_size;
+
+    sac_array(sac_contact_event) contact_events;
+    sac_array(sac_move_event) move_events;
+    bool move_events_made;
+    sac_array(uint32_t) moved;
+    sac_array(sac_contact_event) pending_ends; /* of bodies destroyed between steps */
+
+    struct sac_recorder *recorder;
+    size_t bytes;
+    uint32_t allocations;
+};
+
+/* ---- ids ---- */
+
+static inline uint64_t sac_id_make(uint32_t slot, uint32_t generation)
+{
+    return (uint64_t)generation << 32 | (uint64_t)(slot + 1u);
+}
+static inline sac_body_id sac_body_id_of(const sac_world *world, uint32_t slot)
+{
+    return (sac_body_id){sac_id_make(slot, world->generation[slot])};
+}
+/* UINT32_MAX for an id that is stale or nobody's. */
+static inline uint32_t sac_body_slot(const sac_world *world, sac_body_id id)
+{
+    uint32_t slot = (uint32_t)id.value - 1u;
+    if (slot >= world->slot_count || world->generation[slot] != (uint32_t)(id.value >> 32) ||
+        !(world->flags[slot] & SAC_BODY_USED))
+        return UINT32_MAX;
+    return slot;
+}
+
+static inline bool sac_body_dynamic(const sac_world *world, uint32_t slot)
+{
+    return world->cold[slot].kind == SAC_BODY_DYNAMIC;
+}
+
+/* ---- stages, in the order of a frame ---- */
+
+void sac_world_choose(sac_world *world);        /* choose.c: who is simulated */
+void sac_world_bound(sac_world *world);         /* bounds.c: boxes that no longer hold their body */
+void sac_world_gather(sac_world *world);        /* gather.c: pairs into the agenda */
+void sac_world_read_contacts(sac_world *world); /* touch.c: fronts and memory into manifolds */
+void sac_world_respond(sac_world *world, uint32_t substeps); /* respond.c: manifolds into motion */
+void sac_world_limit_fast(sac_world *world);                 /* fast.c: nobody tunnels */
+void sac_world_finish(sac_world *world);                     /* finish.c: motion into poses */
+void sac_world_rest(sac_world *world);                       /* rest.c: islands at rest fall asleep */
+
+/* ---- shared by several stages ---- */
+
+/* Room for pair memory up to the broad phase's room. */
+bool sac_world_fit_pairs(sac_world *world);
+void sac_pairs_begun_and_ended(sac_world *world); /* events.c: memory of new and gone pairs */
+void sac_body_wake_slot(sac_world *world, uint32_t slot);
+void sac_body_remove_awake(sac_world *world, uint32_t slot);
+void sac_body_add_awake(sac_world *world, uint32_t slot);
+/* Pose from the centre of mass and rotation. */
+void sac_body_place_shape(sac_world *world, uint32_t slot);
+/* Placed box for where it is and is going. Returns credits. */
+uint64_t sac_body_place_bounds(sac_world *world, uint32_t slot, float dt);
+/* Does the placed box hold the body through this frame? */
+bool sac_body_bounds_hold(sac_world *world, uint32_t slot, float dt);
+/* R I^-1 R^T of a body now. */
+void sac_body_world_inertia(const sac_world *world, uint32_t slot, float out[6]);
+void sac_world_event(sac_world *world, sac_contact_event_kind kind, uint32_t pair, float impulse,
+                     float speed);
+void sac_grab_break(sac_world *world, uint32_t grab);
+void sac_grabs_of_body_end(sac_world *world, uint32_t slot);
+
+static inline uint64_t sac_world_now(const sac_world *world) { return sac_clock_now(&world->clock); }
+static inline void sac_world_spend(sac_world *world, uint64_t credits)
+{
+    sac_clock_spend(&world->clock, credits);
+}
+
+/* Quaternion q turned by the rotation vector r (small or large), normalised, without trigonometry that
+ * differs between machines. */
+void sac_turn(float q[4], const float r[3]);
+
+#endif
