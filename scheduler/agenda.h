@@ -2,12 +2,13 @@
  * agenda is filled by the world, worked off by a policy until the stop is reached, and read by the response.
  *
  *   sac_agenda_clear(agenda);
- *   i = sac_agenda_add(agenda, form_a, &pose_a, form_b, &pose_b, margin);   // then set region, weight,
- * known, ... sac_agenda_work(agenda, policy, &focus, &stop, &report); sac_agenda_front(agenda, i, &pending,
- * &done);                           // for sac_meeting_contacts
+ *   i = sac_agenda_add(agenda, form_a, &pose_a, form_b, &pose_b, margin);
+ *   agenda->x[i] = ...                                       // region, extent, weight, known
+ *   sac_agenda_work(agenda, policy, &perception, &focus, &stop, NULL, &report);
+ *   sac_agenda_front(agenda, i, &pending, &done);            // for sac_meeting_contacts
  *
- * Index: sac_agenda_create  sac_agenda_destroy  sac_agenda_clear  sac_agenda_add  sac_agenda_work
- *        sac_agenda_front  sac_policy_find  sac_policy_name
+ * Index: sac_agenda_create  sac_agenda_destroy  sac_agenda_reserve  sac_agenda_clear  sac_agenda_add
+ *        sac_agenda_work  sac_agenda_front  sac_policy_find  sac_policy_name
  */
 #ifndef SAC_SCHEDULER_AGENDA_H
 #define SAC_SCHEDULER_AGENDA_H
@@ -18,11 +19,12 @@
 #include "perception.h"
 
 enum sac_agenda_flags {
-    SAC_AGENDA_TOP = 1,      /* held or touched: always in the first group */
-    SAC_AGENDA_SENSOR = 2,   /* only whether they meet matters: done at the first final pair */
-    SAC_AGENDA_EMPTY = 4,    /* out: surely apart, farther than the margin */
-    SAC_AGENDA_STARTED = 8,  /* out: the roots have been tested this frame */
-    SAC_AGENDA_FINISHED = 16 /* out: nothing left to refine */
+    SAC_AGENDA_TOP = 1,       /* held or touched: always in the first group */
+    SAC_AGENDA_SENSOR = 2,    /* only whether they meet matters: done at the first final pair */
+    SAC_AGENDA_EMPTY = 4,     /* out: surely apart, farther than the margin */
+    SAC_AGENDA_STARTED = 8,   /* out: the roots have been tested this frame */
+    SAC_AGENDA_FINISHED = 16, /* out: nothing left to refine */
+    SAC_AGENDA_COARSE = 32    /* out: there was no room to refine it further */
 };
 
 /* Structure of arrays, one entry a pair; all arrays have room to a multiple of eight. Filled by the caller up
@@ -30,24 +32,22 @@ enum sac_agenda_flags {
 typedef struct sac_agenda {
     uint32_t count, capacity;
     const sac_form **form_a, **form_b;
-    const sac_transform **pose_a, **pose_b;
+    const sac_transform **pose_a, **pose_b; /* must stay until the fronts are read */
     float *margin;
     float *x, *y, *z, *extent, *vx, *vy, *vz, *weight, *similar; /* as in sac_sights */
     float *known;  /* what the pair is off by if it is not looked at this frame: last contacts' uncertainty
-                      plus  drift since; FLT_MAX: nothing is known of it */
+                      plus drift since; FLT_MAX: nothing is known of it */
     uint16_t *age; /* frames since it was last refined to its end or found < 1 JND: against starvation */
     uint32_t *tag; /* the caller's: which pair this is. Ties are broken by it. */
     uint8_t *flags;
     /* caller ends */
     float *uncertainty; /* world units now: the least of `known` and the front's level */
     float *jnd, *priority;
+    uint8_t *group; /* it was put in at first; 0 where the policy has no groups */
     uint8_t *level; /* reached by the front: of the coarsest pairs not yet opened */
     uint32_t *tests;
-    sac_meeting *meetings;
-    uint32_t *front_at, *pending, *done; /* front in the arena: `done` node pairs, then `pending` links */
-    /* Private */
-    uint32_t *arena;
-    size_t arena_words, arena_used;
+    sac_meeting *meetings;                           /* set up for entries that are STARTED */
+    uint32_t *pending_at, *pending, *done_at, *done; /* where the front is in the arena, and how many pairs */
     struct sac_agenda_private *own;
 } sac_agenda;
 
@@ -60,14 +60,15 @@ typedef struct sac_agenda_def {
     uint32_t age_frames; /* a pair not refined for so many frames moves up a group; default 30 */
     float stop_jnd;      /* nothing to gain below; default 1 */
     uint64_t seed;       /* of the random policy */
-    uint32_t threads;    /* workspaces to have; default 1 */
+    uint32_t threads;    /* workspaces to have, 1 to 64; default 1 */
     uint32_t cookie;
 } sac_agenda_def;
 
 sac_agenda_def sac_default_agenda_def(void);
 sac_result sac_agenda_create(const sac_agenda_def *def, sac_agenda **out_agenda, sac_error *error);
 void sac_agenda_destroy(sac_agenda **agenda);
-/* Room for `pairs` entries; ERROR_MEMORY leaves it as it was. */
+/* Room for `pairs` entries; ERROR_MEMORY leaves it as it was. What was worked on is forgotten: call it before
+ * sac_agenda_work. */
 sac_result sac_agenda_reserve(sac_agenda *agenda, uint32_t pairs, sac_error *error);
 
 /* Forget the last frame's entries. */
@@ -88,17 +89,17 @@ uint32_t sac_agenda_add(sac_agenda *agenda, const sac_form *form_a, const sac_tr
  * sort         always the pair with the greatest priority: an exact order, kept after each refinement
  * groups:N     N groups by priority, log-spaced, each with its share of the time, round-robin inside
  * probability  always the pair most likely to collide (ADB style)
- * jnd          default: groups by what the next level gains for its cost; ends when no pair has 1 JND left to
- * gain */
+ * jnd          default: groups by what the next levels gain for their cost; ends when nobody has a visible
+ *              error left that can be mended
+ * All but jnd refine every pair from its roots and spend all the time there is. */
 typedef struct sac_policy sac_policy;
-/* NULL for an unknown name; "groups" alone is groups:8. The answer is static, or owned by the agenda for
- * groups:N. */
+/* NULL for an unknown name, and the error lists them; "groups" alone is groups:8. The answer is static. */
 const sac_policy *sac_policy_find(const char *name, sac_error *error);
 const char *sac_policy_name(uint32_t index); /* NULL beyond the last */
 
 typedef struct sac_agenda_report {
     uint64_t tests;                                   /* node tests */
-    uint64_t pieces;                                  /* levels opened: where the descent stopped */
+    uint64_t pieces;                                  /* of work: where the descent stopped */
     bool interrupted;                                 /* by the stop; false: nothing left worth doing */
     uint32_t groups;                                  /* in use */
     uint32_t group_pairs[32];                         /* pairs per group at the start */
@@ -106,11 +107,14 @@ typedef struct sac_agenda_report {
     uint32_t pairs_at_level[SAC_TREE_MOST_DEPTH + 1]; /* fronts left there */
     float jnd_most, jnd_p95, jnd_p50;
     double jnd_sum;             /* visible error left, over all pairs */
+    uint32_t started, finished; /* pairs looked at; of those, with nothing left to refine */
     uint32_t coarse;            /* fronts that found no room */
     uint64_t overshoot_credits; /* spent after the stop was due */
 } sac_agenda_report;
 
-/* Perceive all pairs, group them, and refine until the stop is reached. `tasks` may be NULL: one thread. */
+/* Perceive all pairs, group them, and refine until the stop is reached. `focus` may be NULL: nobody looks;
+ * `stop` may be NULL: no limit; `tasks` may be NULL: one thread. What is done, in which order and where it
+ * ends does not depend on the number of threads. */
 void sac_agenda_work(sac_agenda *agenda, const sac_policy *policy, const sac_perception_def *perception,
                      const sac_focus *focus, sac_stop *stop, sac_tasks *tasks, sac_agenda_report *out_report);
 

@@ -9,7 +9,8 @@
  *   while (!sac_stop_reached(&stop) && work_left()) sac_stop_did(&stop, do_piece());
  *   record(stop.pieces);                      // replay: sac_stop_after(&stop, &clock, pieces)
  *
- * Index: sac_stop_at  sac_stop_after  sac_stop_reached  sac_stop_did  sac_pace_init  sac_predictor_init
+ * Index: sac_stop_at  sac_stop_after  sac_stop_reached  sac_stop_did  sac_stop_charge  sac_pace_init
+ *        sac_predictor_init
  *        sac_predictor_mean_ns  sac_predictor_reserve_ns  sac_predictor_learn
  */
 #ifndef SAC_SCHEDULER_BUDGET_H
@@ -34,9 +35,11 @@ typedef struct sac_stop {
     uint64_t spent, next_look, last_spent; /* credits */
     uint64_t pieces;                       /* done so far: where it was stopped */
     uint64_t limit;                        /* replay: stop after so many pieces; UINT64_MAX: live */
-    bool reached;
+    uint64_t late_ns;                      /* when it was reached: how long after the deadline it was seen */
+    bool reached, looked;
 } sac_stop;
 
+/* A clock that is set back meanwhile leaves the time that was left; one set ahead stops. */
 void sac_stop_at(sac_stop *stop, sac_clock *clock, uint64_t deadline_ns, sac_pace *pace);
 void sac_stop_after(sac_stop *stop, sac_clock *clock, uint64_t pieces);
 /* Looks at the clock now; private to the inline functions below. */
@@ -44,7 +47,7 @@ void sac_stop_look(sac_stop *stop);
 
 static inline bool sac_stop_reached(sac_stop *stop)
 {
-    if (stop->limit != UINT64_MAX) return stop->pieces >= stop->limit;
+    if (stop->limit != UINT64_MAX) return stop->reached = stop->pieces >= stop->limit;
     if (!stop->reached && stop->spent >= stop->next_look) sac_stop_look(stop);
     return stop->reached;
 }
@@ -56,11 +59,19 @@ static inline void sac_stop_did(sac_stop *stop, uint64_t credits)
     sac_clock_spend(stop->clock, credits);
 }
 
+/* Work that is not a piece: nobody can stop before it. */
+static inline void sac_stop_charge(sac_stop *stop, uint64_t credits)
+{
+    stop->spent += credits;
+    sac_clock_spend(stop->clock, credits);
+}
+
 /* Learns cost = fixed + per_a * a + per_b * b online, and how far it is off. */
 #define SAC_PREDICTOR_TERMS 3
 typedef struct sac_predictor {
     double weight[SAC_PREDICTOR_TERMS];                      /* ns: fixed, per a, per b */
     double moment[SAC_PREDICTOR_TERMS][SAC_PREDICTOR_TERMS]; /* recursive least squares, forgetting */
+    double most[SAC_PREDICTOR_TERMS];                        /* forgetting ends where doubt is this large */
     double scatter;                                          /* high percentile of actual / predicted */
     uint64_t lessons;
     double last_error; /* (actual - predicted) / actual of the last lesson */

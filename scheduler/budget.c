@@ -1,0 +1,129 @@
+#include "scheduler/budget.h"
+
+#include <math.h>
+
+#define LEAST_K 256u
+#define MOST_K 65536u
+
+void sac_pace_init(sac_pace *pace) { *pace = (sac_pace){.look_ns = 2000, .credits = 4096}; }
+
+void sac_stop_at(sac_stop *stop, sac_clock *clock, uint64_t deadline_ns, sac_pace *pace)
+{
+    *stop = (sac_stop){.clock = clock, .pace = pace, .deadline_ns = deadline_ns, .limit = UINT64_MAX};
+}
+
+void sac_stop_after(sac_stop *stop, sac_clock *clock, uint64_t pieces)
+{
+    *stop = (sac_stop){.clock = clock, .limit = pieces};
+}
+
+static uint64_t within(double credits)
+{
+    if (!(credits > LEAST_K)) return LEAST_K;
+    return credits < MOST_K ? (uint64_t)credits : MOST_K;
+}
+
+void sac_stop_look(sac_stop *stop)
+{
+    uint64_t now = sac_clock_now(stop->clock), done = stop->spent - stop->last_spent;
+    if (stop->looked && now < stop->last_ns) {
+        /* The clock was set back. What was left is still left, no more. */
+        stop->deadline_ns = now + (stop->deadline_ns - stop->last_ns);
+    } else if (stop->looked && now > stop->last_ns && done > 0 && stop->pace) {
+        /* A quarter of the way to what the last stretch says: a stolen core must not halve the pace. */
+        double fresh = (double)done * stop->pace->look_ns / (double)(now - stop->last_ns);
+        stop->pace->credits = within(0.75 * (double)stop->pace->credits + 0.25 * (double)within(fresh));
+    }
+    stop->looked = true;
+    stop->last_ns = now;
+    stop->last_spent = stop->spent;
+    if (now >= stop->deadline_ns) {
+        stop->reached = true;
+        stop->late_ns = now - stop->deadline_ns;
+        return;
+    }
+    uint64_t ahead = stop->pace ? stop->pace->credits : 4096u;
+    uint32_t look_ns = stop->pace && stop->pace->look_ns ? stop->pace->look_ns : 2000u;
+    /* The last look before the deadline comes as early as the deadline. */
+    double left = (double)ahead * (double)(stop->deadline_ns - now) / look_ns;
+    if (left < (double)ahead) ahead = (uint64_t)left + 1u;
+    stop->next_look = stop->spent + ahead;
+}
+
+/* ---- predictor ---- */
+
+/* Lessons older than about 1 / (1 - this) fade. */
+#define MEMORY 0.985
+/* Noise a lesson is taken to have, as a share of the cost. */
+#define NOISE 0.1
+#define MOST_SCATTER 16.0
+/* A guess may be wrong by about its own size, and after long sameness by this much more at most. */
+#define MOST_DOUBT 100.0
+#define MOST_NS 1e12
+
+void sac_predictor_init(sac_predictor *predictor, double fixed, double per_a, double per_b)
+{
+    const double guess[SAC_PREDICTOR_TERMS] = {fixed, per_a, per_b};
+    *predictor = (sac_predictor){.scatter = 1.5};
+    for (int i = 0; i < SAC_PREDICTOR_TERMS; i++) {
+        double g = guess[i] > 0 && guess[i] < MOST_NS ? guess[i] : 0;
+        predictor->weight[i] = g;
+        predictor->moment[i][i] = g > 0.1 ? g * g : 0.01;
+        predictor->most[i] = MOST_DOUBT * predictor->moment[i][i];
+    }
+}
+
+static double count_of(double x) { return x > 0 && x < 1e9 ? x : x >= 1e9 ? 1e9 : 0; }
+
+double sac_predictor_mean_ns(const sac_predictor *predictor, double a, double b)
+{
+    const double *w = predictor->weight;
+    double ns = w[0] + w[1] * count_of(a) + w[2] * count_of(b);
+    return ns < MOST_NS ? ns : MOST_NS;
+}
+
+double sac_predictor_reserve_ns(const sac_predictor *predictor, double a, double b)
+{
+    double ns = sac_predictor_mean_ns(predictor, a, b) * predictor->scatter;
+    return ns < MOST_NS ? ns : MOST_NS;
+}
+
+void sac_predictor_learn(sac_predictor *predictor, double a, double b, double actual_ns)
+{
+    if (!(actual_ns >= 0 && actual_ns < MOST_NS)) return;
+    double mean = sac_predictor_mean_ns(predictor, a, b);
+    predictor->last_error = actual_ns > 0 ? (actual_ns - mean) / actual_ns : 0;
+    predictor->lessons++;
+
+    /* The 99th percentile of actual / mean: up by 99 parts when it was exceeded, down by one when not. The
+     * first lessons tell about the guess more than about the scatter. */
+    double ratio = actual_ns / fmax(mean, 1), step = 0.2 * predictor->scatter;
+    if (predictor->lessons > 8) {
+        predictor->scatter += ratio > predictor->scatter ? 0.99 * step : -0.01 * step;
+        predictor->scatter = fmin(fmax(predictor->scatter, 1), MOST_SCATTER);
+    }
+
+    /* Least squares of relative errors: costs span three orders of magnitude. A lesson out of all proportion
+     * (a stolen core) is believed up to eightfold. */
+    double size = fmax(mean, 100), y = fmin(fmax(actual_ns, mean / 8), fmax(mean, 100) * 8);
+    const double x[SAC_PREDICTOR_TERMS] = {1 / size, count_of(a) / size, count_of(b) / size};
+    double gain[SAC_PREDICTOR_TERMS], spread = NOISE * NOISE, miss = (y - mean) / size;
+    double(*p)[SAC_PREDICTOR_TERMS] = predictor->moment;
+    for (int i = 0; i < SAC_PREDICTOR_TERMS; i++) {
+        gain[i] = p[i][0] * x[0] + p[i][1] * x[1] + p[i][2] * x[2];
+        spread += x[i] * gain[i];
+    }
+    for (int i = 0; i < SAC_PREDICTOR_TERMS; i++) {
+        predictor->weight[i] = fmin(fmax(predictor->weight[i] + gain[i] * miss / spread, 0), MOST_NS);
+        for (int k = 0; k <= i; k++) p[i][k] = p[k][i] = p[i][k] - gain[i] * gain[k] / spread;
+    }
+    /* Forgetting makes old knowledge doubtful again, but not without end where nothing new is learned. */
+    bool room = true;
+    for (int i = 0; i < SAC_PREDICTOR_TERMS; i++) {
+        if (!(p[i][i] >= 0)) p[i][i] = 0;
+        room = room && p[i][i] < predictor->most[i];
+    }
+    if (room)
+        for (int i = 0; i < SAC_PREDICTOR_TERMS; i++)
+            for (int k = 0; k < SAC_PREDICTOR_TERMS; k++) p[i][k] /= MEMORY;
+}

@@ -1,0 +1,44 @@
+/* A bucket queue: a few groups of entries, log-spaced by their value, each a first-in-first-out list. Insert,
+ * take and insert again cost the same however many there are. Private to scheduler/.
+ *
+ * Time is shared by weighted turns: group g has a clock that runs share^g times faster than the work done for
+ * it, and the group whose clock is least is next. At any moment group g has had about share^-g of what group
+ * 0 has had, whenever the end comes; what an empty group does not use flows to the others. */
+#ifndef SAC_SCHEDULER_GROUPS_INTERNAL_H
+#define SAC_SCHEDULER_GROUPS_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SAC_GROUPS_LEAST 2u
+#define SAC_GROUPS_MOST 32u
+#define SAC_NOBODY UINT32_MAX
+
+typedef struct sac_groups {
+    uint32_t count;
+    uint32_t filled; /* bit g: group g has entries */
+    uint32_t head[SAC_GROUPS_MOST], tail[SAC_GROUPS_MOST], size[SAC_GROUPS_MOST];
+    double clock[SAC_GROUPS_MOST], speed[SAC_GROUPS_MOST];
+    double now;     /* clock of the group that had the last turn */
+    uint32_t *next; /* the caller's, one an entry */
+    float top;      /* value where group 0 begins to end */
+    float per_step; /* groups a unit of the logarithm */
+} sac_groups;
+
+/* `count` groups over values from `top` down to top / 2^octaves. */
+void sac_groups_init(sac_groups *groups, uint32_t count, float share, uint32_t *next);
+void sac_groups_span(sac_groups *groups, float top, float octaves);
+/* The group of a value: 0 for `top` and above, the last for anything small, negative or NaN. */
+uint32_t sac_groups_of(const sac_groups *groups, float value);
+
+void sac_groups_push(sac_groups *groups, uint32_t group, uint32_t entry);
+/* The first entry of the group whose turn it is; SAC_NOBODY when all are empty. */
+uint32_t sac_groups_turn(sac_groups *groups, uint32_t *out_group);
+/* The first entry of the first group that has one. */
+uint32_t sac_groups_first(sac_groups *groups, uint32_t *out_group);
+static inline void sac_groups_spent(sac_groups *groups, uint32_t group, uint64_t credits)
+{
+    groups->clock[group] += (double)credits * groups->speed[group];
+}
+
+#endif

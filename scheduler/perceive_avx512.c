@@ -1,0 +1,1 @@
+#include "scheduler/perceive_kernel_internal.h"
