@@ -43,8 +43,8 @@ sac_result sac_workspace_create(sac_workspace **out_workspace, sac_error *error)
 void sac_workspace_destroy(sac_workspace **workspace);
 
 /* Sets up the meeting and tests the whole forms against each other. False: farther apart than `margin`,
- * nothing to do. True: out_root holds the one pair of roots. Poses are taken as they are: finite, scale > 0,
- * rotation of length 1. */
+ * nothing to do. True: out_root holds the one pair of roots, as links, or final when `levels` is 0. Poses are
+ * taken as they are: finite, scale > 0, rotation of length 1. */
 bool sac_meeting_begin(sac_meeting *meeting, const sac_form *a, const sac_transform *pose_a,
                        const sac_form *b, const sac_transform *pose_b, float margin, sac_pairs *out_root);
 
@@ -54,8 +54,9 @@ typedef struct sac_opened {
 } sac_opened;
 
 /* Opens the pairs of `front`, all on `level`; their children that overlap are added to `next` (can be
- * refined) or `done` (final). Stops early when `credits` are spent or when the children of a further pair
- * might find no room. */
+ * refined) or `done` (final). The three lists are different memory. Stops early when `credits` are spent,
+ * with at least one pair opened whatever it costs, or when the children of a further pair find no room;
+ * tests of a pair that found none are counted too. */
 sac_opened sac_meeting_open(sac_workspace *workspace, const sac_meeting *meeting, uint32_t level,
                             const sac_pairs *front, uint64_t credits, sac_pairs *next, sac_pairs *done);
 
@@ -64,8 +65,9 @@ sac_opened sac_meeting_open(sac_workspace *workspace, const sac_meeting *meeting
 
 /* The contacts of a front, reduced to `most` (up to SAC_CONTACT_MOST) that are deepest and well spread:
  * `pending` pairs hold links, `done` pairs node ids; both may be NULL. Contacts apart have a negative depth,
- * down to -margin. `point` lies midway between the two surfaces. Depth is the spheres' overlap, not corrected
- * by the uncertainty. Returns how many. Adds its own cost to *out_tests. */
+ * down to -margin. `point` lies between the two surfaces. Depth is the spheres' overlap, not corrected by the
+ * uncertainty. The first is the deepest; contacts that say the same as another (within a hundredth of the
+ * smaller form) are left out. Returns how many. Adds its own cost to *out_tests, which may be NULL. */
 uint32_t sac_meeting_contacts(const sac_meeting *meeting, const sac_pairs *pending, const sac_pairs *done,
                               uint32_t most, sac_contact *out_contacts, uint64_t *out_tests);
 

@@ -54,10 +54,22 @@ typedef struct sac_touch_list {
     float near[SAC_TOUCH_LANES]; /* while choosing: how different from the chosen ones */
     uint32_t a[SAC_TOUCH_LANES], b[SAC_TOUCH_LANES];
     uint8_t final[SAC_TOUCH_LANES];
-    uint32_t count; /* set to 0 to begin; the arrays need not be initialised */
-    float size;     /* a length of the smaller of the two: opposite normals count as this far apart */
-    float margin;   /* touches deeper than -margin count, in the list's unit */
+    uint32_t count;  /* set to 0 to begin; the arrays need not be initialised */
+    uint32_t padded; /* private: the count whose last eight lanes are filled up */
+    float size;      /* a length of the smaller of the two: opposite normals count as this far apart */
+    float margin;    /* touches deeper than -margin count, in the list's unit */
 } sac_touch_list;
+
+/* What rounding may take off a touch just at the margin, as a factor of it. */
+#define SAC_TOUCH_SLACK 1.05f
+static inline bool sac_touch_counts(float depth, float margin, float size)
+{
+    return depth >= -(margin * SAC_TOUCH_SLACK) - 1e-5f * size;
+}
+
+/* Two touches whose distance squared (with size squared for opposite normals) is less than this share of the
+ * size squared say the same: a hundredth of the size. */
+#define SAC_TOUCH_SAME 1e-4f
 
 /* Leaves the best SAC_CONTACT_MOST. */
 void sac_touch_thin(sac_touch_list *list);
@@ -72,6 +84,7 @@ static inline void sac_touch_push(sac_touch_list *list, float depth, const float
 {
     if (list->count == SAC_TOUCH_ROOM) sac_touch_thin(list);
     uint32_t i = list->count++;
+    list->padded = UINT32_MAX;
     list->depth[i] = depth;
     list->x[i] = point[0], list->y[i] = point[1], list->z[i] = point[2];
     list->nx[i] = normal[0], list->ny[i] = normal[1], list->nz[i] = normal[2];

@@ -156,6 +156,9 @@ static void contact_of(const sac_meeting *m, const float rows[3][3], uint32_t no
     out->node_b = node_b;
 }
 
+/* The smaller of the two, in a's unit. */
+static float size_of(const sac_meeting *m) { return fminf(m->a->ball[3], m->b->ball[3] * m->scale); }
+
 /* Adds the touches of a list of pairs, in runs that fit. */
 static void measure_pairs(const sac_kernel *kernel, const sac_descent *d, const sac_pairs *pairs, bool links,
                           sac_touch_list *list)
@@ -178,31 +181,82 @@ static void measure_pairs(const sac_kernel *kernel, const sac_descent *d, const 
     }
 }
 
-/* What choosing costs, in node tests' worth of time. */
-#define TESTS_A_PAIR 8u
-#define TESTS_A_CONTACT 60u
+/* Do two contacts say the same? As in choosing touches. */
+static bool alike(const sac_contact *p, const sac_contact *q, float size)
+{
+    float x = p->point[0] - q->point[0], y = p->point[1] - q->point[1], z = p->point[2] - q->point[2];
+    float cosine = p->normal[0] * q->normal[0] + p->normal[1] * q->normal[1] + p->normal[2] * q->normal[2];
+    float turned = cosine < 0 ? -cosine * (size * size) : 0;
+    return (x * x + y * y) + z * z + turned < SAC_TOUCH_SAME * (size * size);
+}
 
-uint32_t sac_tree_meeting_contacts(const sac_meeting *m, const sac_pairs *pending, const sac_pairs *done,
-                                   uint32_t most, sac_contact *out, uint64_t *tests)
+static bool deeper(const sac_contact *p, const sac_contact *q)
+{
+    if (p->depth != q->depth) return p->depth > q->depth;
+    return p->node_a != q->node_a ? p->node_a < q->node_a : p->node_b < q->node_b;
+}
+
+/* Nothing to choose from: all of them, deepest first, but what says the same as another. */
+static uint32_t contacts_of_few(const sac_meeting *m, const float rows[3][3], const sac_pairs *pending,
+                                const sac_pairs *done, sac_contact *out)
+{
+    const float scale = m->pose_a->scale, size = size_of(m) * scale;
+    uint32_t count = 0, kept = 0;
+    for (uint32_t i = 0; i < pending->count + done->count; i++) {
+        const bool final = i < done->count;
+        uint32_t k = final ? i : i - done->count, a = final ? done->a[k] : pending->a[k],
+                 b = final ? done->b[k] : pending->b[k];
+        if (!final && m->levels) a = sac_link_node(m->a->tree, a), b = sac_link_node(m->b->tree, b);
+        sac_contact c;
+        contact_of(m, rows, a, b, &c);
+        c.final = final;
+        uint32_t at = count++;
+        for (; at > 0 && deeper(&c, &out[at - 1]); at--) out[at] = out[at - 1];
+        out[at] = c;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        bool wanted = sac_touch_counts(out[i].depth, m->margin, size);
+        for (uint32_t j = 0; j < kept && wanted; j++) wanted = !alike(&out[i], &out[j], size);
+        if (wanted) out[kept++] = out[i];
+    }
+    return kept;
+}
+
+/* What choosing costs, in node tests' worth of time. */
+#define TESTS_A_CHOICE 150u
+#define TESTS_A_PAIR 10u
+#define TESTS_A_CONTACT 70u
+
+static uint32_t contacts_of_many(const sac_meeting *m, const float rows[3][3], const sac_pairs *pending,
+                                 const sac_pairs *done, uint32_t most, sac_contact *out)
 {
     const sac_kernel *kernel = sac_kernel_active();
     const sac_descent d = descent_of(m);
     sac_touch_list list;
     list.count = 0;
     list.margin = d.margin;
-    list.size = fminf(m->a->ball[3], m->b->ball[3] * m->scale);
-    /* With no level to refine the roots themselves are what there is. */
+    list.size = size_of(m);
     measure_pairs(kernel, &d, done, false, &list);
+    /* With no level to refine the roots themselves are what there is. */
     measure_pairs(kernel, &d, pending, m->levels > 0, &list);
     uint32_t chosen[SAC_CONTACT_MOST], count = kernel->choose(&list, most, chosen);
-    float rows[3][3];
-    sac_transform_rows(m->pose_a, rows);
     for (uint32_t i = 0; i < count; i++) {
         contact_of(m, rows, list.a[chosen[i]], list.b[chosen[i]], &out[i]);
         out[i].final = list.final[chosen[i]];
     }
-    *tests += (uint64_t)TESTS_A_PAIR * ((uint64_t)pending->count + done->count) +
-              (uint64_t)TESTS_A_CONTACT * (count + 1);
+    return count;
+}
+
+uint32_t sac_tree_meeting_contacts(const sac_meeting *m, const sac_pairs *pending, const sac_pairs *done,
+                                   uint32_t most, sac_contact *out, uint64_t *tests)
+{
+    uint64_t pairs = (uint64_t)pending->count + done->count;
+    if (pairs == 0 || most == 0) return 0;
+    float rows[3][3];
+    sac_transform_rows(m->pose_a, rows);
+    uint32_t count = pairs <= most ? contacts_of_few(m, rows, pending, done, out)
+                                   : contacts_of_many(m, rows, pending, done, most, out);
+    *tests += TESTS_A_CHOICE + TESTS_A_PAIR * pairs + TESTS_A_CONTACT * count;
     return count;
 }
 

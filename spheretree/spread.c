@@ -28,4 +28,5 @@ void sac_touch_thin(sac_touch_list *list)
         }
     for (uint32_t i = 0; i < count; i++) move_touch(list, i, chosen[i]);
     list->count = count;
+    list->padded = UINT32_MAX;
 }
