@@ -6,7 +6,8 @@
 
 /* Okabe and Ito's colours, darkened on white and lightened on black where thin lines would fade. */
 static const char style[] =
-    "<style>.k0{--c:#0b6aa8}.k1{--c:#c65a00}.k2{--c:#00845f}.k3{--c:#b5609a}.k4{--c:#a87b00}"
+    "<style>.charts.steady{grid-template-columns:repeat(auto-fill,minmax(340px,1fr))}.k0{--c:#0b6aa8}.k1{--c:"
+    "#c65a00}.k2{--c:#00845f}.k3{--c:#b5609a}.k4{--c:#a87b00}"
     ".k5{--c:#3f9fd6}.k6{--c:#5a5f66}.k7{--c:#7a4fbf}"
     "@media(prefers-color-scheme:dark){.k0{--c:#66b3e6}.k1{--c:#f5914d}.k2{--c:#3fc79d}.k3{--c:#e09cc8}"
     ".k4{--c:#e6c04a}.k5{--c:#a8daf7}.k6{--c:#b4bac2}.k7{--c:#b99bf0}}"
@@ -16,6 +17,7 @@ static const char style[] =
     ".chart .over{stroke:var(--c);stroke-width:2}.chart .axis{stroke:var(--pale)}"
     ".chart .dash{stroke-dasharray:6 4}.chart .strip{fill:none;stroke:var(--c);stroke-width:1.3;"
     "stroke-linejoin:round}.chart text.value{fill:var(--ink)}"
+    ".chart text.halo{paint-order:stroke;stroke:var(--card);stroke-width:4px;stroke-linejoin:round}"
     ".legend{display:flex;flex-wrap:wrap;gap:2px 16px;font-size:13px;margin:2px 0 4px}"
     ".legend i{display:inline-block;width:14px;height:4px;border-radius:2px;background:var(--c);"
     "margin-right:6px;vertical-align:middle}.legend .dash i{background:none;border-top:2px dashed var(--c);"
@@ -25,8 +27,8 @@ enum { LEFT = 52, RIGHT = 14, TOP = 12, BOTTOM = 38 };
 
 typedef struct frame {
     double width, height, left, right, bottom;
-    double x0, x1, y0, y1; /* the values at the edges; y0, y1 logarithms when `logarithmic` */
-    bool logarithmic;
+    double x0, x1, y0, y1;           /* the values at the edges; y0, y1 logarithms when `logarithmic` */
+    bool logarithmic, logarithmic_x; /* then x0, x1 are logarithms too */
 } frame;
 
 static uint32_t colour_of(const sac_chart_series *s, uint32_t index)
@@ -36,6 +38,7 @@ static uint32_t colour_of(const sac_chart_series *s, uint32_t index)
 
 static double at_x(const frame *f, double x)
 {
+    if (f->logarithmic_x) x = x > 0 ? log10(x) : f->x0;
     double t = f->x1 > f->x0 ? (x - f->x0) / (f->x1 - f->x0) : 0.5;
     return f->left + fmin(1, fmax(0, t)) * (f->width - f->left - f->right);
 }
@@ -122,17 +125,31 @@ static void label_axes(sac_page *page, const frame *f, const char *x_label, cons
     }
 }
 
-static void x_ticks(sac_page *page, const frame *f)
+static void x_tick(sac_page *page, const frame *f, double x)
 {
     char text[32];
+    sac_page_add(page, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>", at_x(f, x),
+                 f->height - f->bottom + 15, number(text, x));
+}
+
+static void x_ticks(sac_page *page, const frame *f)
+{
     double range = f->x1 - f->x0;
     sac_page_add(page, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>", f->left, f->height - f->bottom,
                  f->width - f->right);
     if (!(range > 0)) return;
+    if (f->logarithmic_x) {
+        for (int p = (int)floor(f->x0); p <= (int)ceil(f->x1); p++)
+            for (int m = 1; m < 10; m += m == 1 ? 1 : m == 2 ? 3 : 5) {
+                double x = m * pow(10, p);
+                if ((range < 3 || m == 1) && log10(x) >= f->x0 - 1e-9 && log10(x) <= f->x1 + 1e-9)
+                    x_tick(page, f, x);
+            }
+        return;
+    }
     double step = tick_step(range, f->width > 600 ? 9 : 5);
     for (double x = ceil(f->x0 / step - 1e-9) * step; x <= f->x1 + 1e-9 * range; x += step)
-        sac_page_add(page, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>", at_x(f, x),
-                     f->height - f->bottom + 15, number(text, x));
+        x_tick(page, f, x);
 }
 
 static void y_tick(sac_page *page, const frame *f, double y)
@@ -168,10 +185,11 @@ static void limit_across(sac_page *page, const frame *f, const sac_chart_def *de
 {
     if (!(def->limit > 0)) return;
     double y = at_y(f, def->limit);
-    sac_page_add(page,
-                 "<path class=\"limit\" d=\"M%.1f %.1fH%.1f\"/><text class=\"value\" x=\"%.1f\" y=\"%.1f\" "
-                 "text-anchor=\"end\">",
-                 f->left, y, f->width - f->right, f->width - f->right - 2, y - 5);
+    sac_page_add(
+        page,
+        "<path class=\"limit\" d=\"M%.1f %.1fH%.1f\"/><text class=\"value halo\" x=\"%.1f\" y=\"%.1f\" "
+        "text-anchor=\"end\">",
+        f->left, y, f->width - f->right, f->width - f->right - 2, y - 5);
     sac_page_text(page, def->limit_name ? def->limit_name : "limit");
     sac_page_add(page, "</text>");
 }
@@ -265,7 +283,7 @@ static void ticks_over(sac_page *page, const frame *f, const sac_chart_def *def,
     sac_page_add(page, "\"/>\n");
 }
 
-void sac_charts_begin(sac_page *page) { sac_page_add(page, "%s<div class=\"charts\">\n", style); }
+void sac_charts_begin(sac_page *page) { sac_page_add(page, "%s<div class=\"charts steady\">\n", style); }
 void sac_charts_end(sac_page *page) { sac_page_add(page, "</div>\n"); }
 
 void sac_chart_strip(sac_page *page, const sac_chart_def *def, const sac_chart_series *series, uint32_t count)
@@ -298,7 +316,12 @@ void sac_chart_lines(sac_page *page, const sac_chart_def *def, const sac_chart_s
         empty(page, def);
         return;
     }
-    frame f = frame_of(def, range_of(series, count, true), y);
+    range x = range_of(series, count, true);
+    frame f = frame_of(def, x, y);
+    if (def->logarithmic_x && isfinite(x.least_positive)) {
+        f.logarithmic_x = true;
+        f.x0 = log10(x.least_positive), f.x1 = log10(fmax(x.high, x.least_positive));
+    }
     begin(page, def, series, count, &f);
     y_ticks(page, &f);
     x_ticks(page, &f);
@@ -438,11 +461,12 @@ void sac_chart_histogram(sac_page *page, const sac_chart_def *def, const sac_cha
     x_ticks(page, &f);
     if (def->limit > 0) {
         double x = at_x(&f, def->limit);
-        sac_page_add(page,
-                     "<path class=\"limit\" d=\"M%.1f %dV%.1f\"/><text class=\"value\" x=\"%.1f\" y=\"%d\" "
-                     "text-anchor=\"%s\">",
-                     x, TOP, f.height - f.bottom, x + (x > f.width / 2 ? -6 : 6), TOP + 10,
-                     x > f.width / 2 ? "end" : "start");
+        sac_page_add(
+            page,
+            "<path class=\"limit\" d=\"M%.1f %dV%.1f\"/><text class=\"value halo\" x=\"%.1f\" y=\"%d\" "
+            "text-anchor=\"%s\">",
+            x, TOP, f.height - f.bottom, x + (x > f.width / 2 ? -6 : 6), TOP + 10,
+            x > f.width / 2 ? "end" : "start");
         sac_page_text(page, def->limit_name ? def->limit_name : "limit");
         sac_page_add(page, "</text>");
     }

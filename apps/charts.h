@@ -39,8 +39,9 @@ typedef struct sac_chart_def {
     const char *limit_name;
     double most;  /* values axis ends here, what is beyond is drawn at its edge; 0: at the greatest value */
     double least; /* where a logarithmic values axis begins; 0: at the smallest value above 0 */
-    bool logarithmic; /* the axis of values; a histogram's upright axis counts, its lying one values */
-    bool wide;        /* across the page */
+    bool logarithmic;   /* the axis of values; a histogram's upright axis counts, its lying one values */
+    bool logarithmic_x; /* of sac_chart_lines */
+    bool wide;          /* across the page */
 } sac_chart_def;
 
 /* Charts between these two stand side by side where there is room. */

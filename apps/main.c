@@ -15,6 +15,7 @@ static const command_entry commands[] = {
     {"bake", "bake a mesh into a sphere-tree", sac_cmd_bake},
     {"tree", "look at trees: info, export, render, compare", sac_cmd_tree},
     {"bench", "measure: descent, bake, peers", sac_cmd_bench},
+    {"stability", "the most bodies held at each frame rate, beside other engines", sac_cmd_stability},
     {"demo", "bake three meshes, collide them, write pictures and a page", sac_cmd_demo},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
@@ -23,8 +24,8 @@ static void print_help(void)
 {
     printf("Saccade: time-critical collision handling for virtual reality\n\n"
            "Usage: saccade COMMAND [arguments]\n\nCommands:\n");
-    for (int i = 0; i < COMMANDS; i++) printf("  %-8s %s\n", commands[i].name, commands[i].about);
-    printf("  %-8s %s\n  %-8s %s\n", "help", "this text, or the help of a command", "version",
+    for (int i = 0; i < COMMANDS; i++) printf("  %-9s %s\n", commands[i].name, commands[i].about);
+    printf("  %-9s %s\n  %-9s %s\n", "help", "this text, or the help of a command", "version",
            "version and what this machine runs");
     printf("\nEvery command has --help and --json. Exit codes: 0 done, 1 failed, 2 wrong usage.\n"
            "\n  saccade bake knot -o knot.sactree\n  saccade tree render knot.sactree --mesh knot -o "

@@ -27,10 +27,10 @@ sac_percentiles sac_noise_floor_cpu_us(sac_noise_floor *floor)
     return sac_percentiles_of(floor->cpu_us.data, floor->cpu_us.count);
 }
 
-uint64_t sac_noise_floor_allowance_ns(const sac_noise_floor *floor)
+uint64_t sac_noise_floor_allowance_ns(const sac_noise_floor *floor, size_t first)
 {
     double most = 1;
-    for (size_t i = 0; i < floor->cpu_us.count; i++)
+    for (size_t i = first; i < floor->cpu_us.count; i++)
         if (floor->cpu_us.data[i] > most) most = floor->cpu_us.data[i];
     return (uint64_t)((most < 250 ? most : 250) * 1e3);
 }

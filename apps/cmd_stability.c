@@ -1,0 +1,215 @@
+/* saccade stability: how many bodies are held at which frame rate, by whom. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/commands.h"
+#include "apps/console.h"
+#include "apps/stability.h"
+
+/* "72,90,120": numbers within least..most; returns how many, 0 for a list that is none. */
+static uint32_t read_numbers(const char *text, double least, double most, double factor,
+                             double out[SAC_STABILITY_MOST])
+{
+    uint32_t count = 0;
+    while (*text) {
+        char *end;
+        double value = strtod(text, &end);
+        if (end == text || !(value >= least && value <= most) || count == SAC_STABILITY_MOST) return 0;
+        for (uint32_t i = 0; i < count; i++)
+            if (out[i] == value * factor) return 0;
+        out[count++] = value * factor;
+        if (*end && *end != ',') return 0;
+        text = *end ? end + 1 : end;
+    }
+    return count;
+}
+
+/* Cuts a list at its commas, in place; returns how many words, SAC_STABILITY_MOST + 1 for too many. */
+static uint32_t cut(char *text, const char *words[SAC_STABILITY_MOST])
+{
+    uint32_t count = 0;
+    for (char *word = text; word; count++) {
+        char *comma = strchr(word, ',');
+        if (comma) *comma++ = 0;
+        if (count == SAC_STABILITY_MOST) return count + 1;
+        words[count] = word;
+        word = comma;
+    }
+    return count;
+}
+
+static sac_result add_policies(sac_stability_def *def, char *list, sac_error *error)
+{
+    const sac_peer_engine *engine = sac_peer_engine_named("saccade");
+    const char *words[SAC_STABILITY_MOST];
+    uint32_t count = cut(list, words);
+    if (!engine || (count == 1 && strcmp(words[0], "none") == 0)) return SAC_OK;
+    sac_shared_scene one;
+    sac_result result = sac_shared_scene_create(&one, "pile", "t24", 1, def->seed, error);
+    for (uint32_t i = 0; i < count && result == SAC_OK; i++) {
+        if (def->contender_count >= SAC_STABILITY_MOST) {
+            result = sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "too many policies");
+            break;
+        }
+        /* A world of one body knows whether there is such a policy. */
+        sac_peer *peer;
+        sac_peer_def peer_def = {words[i], 1000000};
+        result = engine->create(&one, &peer_def, &peer, error);
+        if (result != SAC_OK) break;
+        engine->destroy(peer);
+        def->contenders[def->contender_count++] =
+            (sac_contender){words[i], engine, words[i], strcmp(words[i], "exhaustive") == 0};
+    }
+    sac_shared_scene_destroy(&one);
+    return result;
+}
+
+static sac_result add_peers(sac_stability_def *def, char *list, sac_error *error)
+{
+    const char *words[SAC_STABILITY_MOST];
+    uint32_t count = cut(list, words);
+    if (count == 1 && strcmp(words[0], "none") == 0) return SAC_OK;
+    bool all = count == 1 && strcmp(words[0], "all") == 0;
+    for (uint32_t i = 0; all && sac_peer_engine_at(i); i++) {
+        const sac_peer_engine *engine = sac_peer_engine_at(i);
+        if (!engine->budgeted && def->contender_count < SAC_STABILITY_MOST)
+            def->contenders[def->contender_count++] = (sac_contender){engine->name, engine, NULL, true};
+    }
+    for (uint32_t i = 0; !all && i < count && i < SAC_STABILITY_MOST; i++) {
+        const sac_peer_engine *engine = sac_peer_engine_named(words[i]);
+        if (!engine || engine->budgeted || def->contender_count >= SAC_STABILITY_MOST)
+            return sac_error_set(error, SAC_ERROR_ARGUMENT,
+                                 sac_peer_missing() ? sac_peer_missing() : "there are bullet and ode",
+                                 "no other engine '%s'", words[i]);
+        def->contenders[def->contender_count++] = (sac_contender){engine->name, engine, NULL, true};
+    }
+    return SAC_OK;
+}
+
+static void say_table(sac_stability *st)
+{
+    const sac_stability_def *def = st->def;
+    sac_percentiles wall = sac_noise_floor_wall_us(&st->floor);
+    char text[32];
+    if (sac_peer_missing()) sac_say("%s.\n\n", sac_peer_missing());
+    sac_say("Bodies held with no late frame, %s of %s, %g s of motion:\n\n%-14s", def->scene, def->shape,
+            def->seconds, "");
+    for (uint32_t h = 0; h < def->hz_count; h++)
+        for (uint32_t b = 0; b < def->budget_count; b++) {
+            snprintf(text, sizeof text, "%gHz/%gms", def->hz[h], def->budget_us[b] * 1e-3);
+            sac_say(" %12s", text);
+        }
+    sac_say("\n");
+    for (uint32_t c = 0; c < def->contender_count; c++) {
+        sac_say("%-14s", def->contenders[c].name);
+        for (uint32_t h = 0; h < def->hz_count; h++)
+            for (uint32_t b = 0; b < def->budget_count; b++) {
+                const sac_held *held = sac_stability_held(st, c, def->hz[h], def->budget_us[b]);
+                char number[40] = "-";
+                if (held)
+                    snprintf(number, sizeof number, "%s%s", held->bodies && !held->fails_at ? ">=" : "",
+                             sac_text_count(text, held->bodies));
+                sac_say(" %12s", number);
+            }
+        sac_say("\n");
+    }
+    sac_say("\nThe same %u bodies for all at %g Hz, budget %g ms:\n\n"
+            "                 p50 ms   p99 ms   max ms   late  (machine's)   overlap mean/p99 mm\n",
+            st->same_bodies, st->same_hz, st->same_budget_us * 1e-3);
+    for (uint32_t i = 0; i < st->same_count; i++) {
+        const sac_trial *t = &st->same[i];
+        sac_say("%-14s %8.3f %8.3f %8.3f %6u  %11u   %12.2f %6.2f\n", def->contenders[i].name,
+                t->wall.p50 * 1e-3, t->wall.p99 * 1e-3, t->wall.max * 1e-3, t->misses,
+                t->misses - t->misses_own, t->overlap.mean_mm, t->overlap.p99_mm);
+    }
+    sac_say(
+        "\nNoise floor: an idle loop was late by %.2f us (p50), %.2f (p99), %.2f (p99.9), %.1f (max of %zu)."
+        "\n",
+        wall.p50, wall.p99, wall.p999, wall.max, st->floor.wall_us.count);
+}
+
+int sac_cmd_stability(int argc, char **argv)
+{
+    sac_stability_def def = {.scene = "pile", .shape = "t24", .seed = SAC_SHARED_SEED};
+    const char *hz = NULL, *budgets = NULL, *policies = "jnd,round-robin,exhaustive", *peers = "all",
+               *out = NULL;
+    bool quick = false;
+    sac_common common = {.threads = 1};
+    const sac_option options[] = {
+        {"scene", 0, SAC_OPTION_TEXT, &def.scene, "NAME", "pile, burst or wake (default pile)", 0, 0},
+        {"shape", 0, SAC_OPTION_TEXT, &def.shape, "NAME", "t24, t100 or t500 (default t24)", 0, 0},
+        {"hz", 0, SAC_OPTION_TEXT, &hz, "LIST", "refresh rates (default 72,90,120)", 0, 0},
+        {"budgets-ms", 0, SAC_OPTION_TEXT, &budgets, "LIST", "milliseconds for physics (default 2,4,8)", 0,
+         0},
+        {"policies", 0, SAC_OPTION_TEXT, &policies, "LIST",
+         "of ours, or none (default jnd,round-robin,exhaustive)", 0, 0},
+        {"peers", 0, SAC_OPTION_TEXT, &peers, "LIST", "bullet,ode, all or none (default all)", 0, 0},
+        {"most", 0, SAC_OPTION_UINT, &def.most, "N", "stop the ramp here (default 5000)", 1,
+         SAC_SHARED_MOST_BODIES},
+        {"same", 0, SAC_OPTION_UINT, &def.most_same, "N",
+         "most bodies in the load all are given (default 1000)", 1, SAC_SHARED_MOST_BODIES},
+        {"seconds", 0, SAC_OPTION_NUMBER, &def.seconds, "S", "simulated in each trial (default 6, wake 10)",
+         0.05, 3600},
+        {"precision", 0, SAC_OPTION_NUMBER, &def.precision, "X", "bisection ends within (default 0.05)", 0,
+         10},
+        {"seed", 0, SAC_OPTION_SEED, &def.seed, "S", "of the scene (default 12345)", 0, 0},
+        {"quick", 0, SAC_OPTION_FLAG, &quick, NULL, "90 Hz, 2 and 4 ms, 3 s trials, to 20 per cent", 0, 0},
+        {"out", 'o', SAC_OPTION_TEXT, &out, "DIR", "page, CSV and JSON go here", 0, 0},
+    };
+    const sac_command command = {
+        "stability",
+        "[options]",
+        "Ramps the load and finds the most bodies that are simulated without one late frame: for each "
+        "refresh\n"
+        "rate and budget, for each policy of ours, and for Bullet and ODE on the same bodies in the same "
+        "run.\n"
+        "A spin loop beside the steps tells a slow engine from a machine that took the core away.",
+        options,
+        sizeof options / sizeof *options,
+        "A late frame counts against the engine only when its thread used more CPU time than the budget (and "
+        "the\nmost the spin loop did). The whole search takes tens of minutes, --quick about one."};
+    int count, code = sac_options_parse(&command, argc, argv, &common, NULL, 0, &count);
+    if (code >= 0) return code;
+    sac_console_init("stability", &common);
+    bool wake = strcmp(def.scene, "wake") == 0;
+    if (!hz) hz = quick ? "90" : "72,90,120";
+    if (!budgets) budgets = quick ? "2,4" : "2,4,8";
+    if (!(def.seconds > 0)) def.seconds = wake ? 10 : quick ? 3 : 6;
+    if (!(def.precision > 0)) def.precision = quick ? 0.2 : 0.05;
+    if (!def.most) def.most = quick ? 2000 : 5000;
+    if (!def.most_same) def.most_same = quick ? 200 : 1000;
+    def.spin_every = quick ? 8 : 4;
+    def.hz_count = read_numbers(hz, 10, 1000, 1, def.hz);
+    if (!def.hz_count)
+        return sac_options_usage_error("stability", "--hz takes rates from 10 to 1000, as in 72,90,120");
+    def.budget_count = read_numbers(budgets, 0.01, 1000, 1e3, def.budget_us);
+    if (!def.budget_count)
+        return sac_options_usage_error("stability", "--budgets-ms takes 0.01 to 1000, as in 2,4,8");
+    char policy_list[512], peer_list[512];
+    snprintf(policy_list, sizeof policy_list, "%s", policies);
+    snprintf(peer_list, sizeof peer_list, "%s", peers);
+    sac_error error;
+    sac_result result = add_policies(&def, policy_list, &error);
+    if (result == SAC_OK) result = add_peers(&def, peer_list, &error);
+    if (result != SAC_OK)
+        return result == SAC_ERROR_ARGUMENT
+                   ? sac_options_usage_error("stability", "%s%s%s", error.message,
+                                             error.remedy[0] ? "; " : "", error.remedy)
+                   : sac_console_fail(&error);
+    if (!def.contender_count)
+        return sac_options_usage_error("stability", "nobody to run: --policies and --peers are both none");
+    sac_stability stability = {.def = &def};
+    result = sac_stability_search(&stability, &error);
+    if (result == SAC_OK && out) result = sac_stability_save(&stability, out, &error);
+    if (result != SAC_OK) {
+        sac_stability_fini(&stability);
+        return sac_console_fail(&error);
+    }
+    say_table(&stability);
+    if (out) sac_say("\nReport: %s/index.html\n", out);
+    code = sac_console_json(sac_stability_json(&stability), false, SAC_EXIT_OK);
+    sac_stability_fini(&stability);
+    return code;
+}
