@@ -47,21 +47,27 @@ static void ball_offset(const sac_form *form, const sac_transform *pose, float o
     out[2] = (c[2] + q[3] * tz + (q[0] * ty - q[1] * tx)) * pose->scale;
 }
 
+static float sum_of_sides(const float v[3]) { return fabsf(v[0]) + fabsf(v[1]) + fabsf(v[2]); }
+
 bool sac_meeting_balls_apart(const sac_meeting *m)
 {
     /* Rounding is a few parts in ten million of these numbers: the translations are subtracted first. */
     const float slack = 1.00001f;
-    float a[3], b[3], apart[3];
+    const float *ta = m->pose_a->translation, *tb = m->pose_b->translation;
+    float x = tb[0] - ta[0], y = tb[1] - ta[1], z = tb[2] - ta[2];
+    float sum = (m->a->ball[3] * m->pose_a->scale + m->b->ball[3] * m->pose_b->scale) + m->margin;
+    /* However they are turned, the balls' centres are not farther from the translations than this. */
+    float reach = sum_of_sides(m->a->ball) * m->pose_a->scale + sum_of_sides(m->b->ball) * m->pose_b->scale;
+    float most = (sum + reach) * slack;
+    if (!((x * x + y * y) + z * z <= most * most)) return true;
+    /* For balls about their own origin turning changes little. */
+    if (reach <= 0.01f * sum) return false;
+    float a[3], b[3];
     ball_offset(m->a, m->pose_a, a);
     ball_offset(m->b, m->pose_b, b);
-    float reach = 0;
-    for (int i = 0; i < 3; i++) {
-        apart[i] = (m->pose_b->translation[i] - m->pose_a->translation[i]) + (b[i] - a[i]);
-        reach += fabsf(a[i]) + fabsf(b[i]);
-    }
-    float sum = (m->a->ball[3] * m->pose_a->scale + m->b->ball[3] * m->pose_b->scale) + m->margin;
-    sum = sum * slack + reach * (slack - 1);
-    return !(apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2] <= sum * sum);
+    x += b[0] - a[0], y += b[1] - a[1], z += b[2] - a[2];
+    most = sum * slack + reach * (slack - 1);
+    return !((x * x + y * y) + z * z <= most * most);
 }
 
 bool sac_meeting_begin(sac_meeting *m, const sac_form *a, const sac_transform *pose_a, const sac_form *b,

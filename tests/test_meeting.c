@@ -10,6 +10,7 @@
 
 #include "base/cpu.h"
 #include "spheretree/meeting_internal.h"
+#include "tests/random_tree.h"
 #include "tests/tree_garden.h"
 
 /* ---- brute force ---- */
@@ -261,11 +262,13 @@ static void test_begin_rejects_only_what_is_apart(void **state)
     (void)state;
     sac_rng rng = sac_rng_seed(5);
     sac_pairs root = pairs_of(1);
-    sac_tree *tree = any_tree(&rng);
-    sac_form form;
-    assert_int_equal(sac_form_from_tree(&form, tree, NULL), SAC_OK);
+    /* One about its origin, one far off it. */
+    sac_tree *trees[2] = {any_tree(&rng), random_tree(5, 4, 2, true)};
+    sac_form forms[2];
+    for (int i = 0; i < 2; i++) assert_int_equal(sac_form_from_tree(&forms[i], trees[i], NULL), SAC_OK);
     for (int round = 0; round < 2000; round++) {
         sac_transform a = garden_pose(&rng, 0), b = garden_pose(&rng, 1);
+        const sac_form form = forms[round / 2 % 2];
         float far = round % 2 ? 1e5f : 0, ca[3], cb[3];
         for (int i = 0; i < 3; i++) a.translation[i] = far * (float)(i + 1);
         sac_transform near_origin = a;
@@ -285,7 +288,8 @@ static void test_begin_rejects_only_what_is_apart(void **state)
         assert_int_equal(sac_meeting_begin(&m, &form, &a, &form, &b, margin, &root), inside);
         assert_int_equal(root.count, inside);
     }
-    sac_tree_destroy(&tree);
+    sac_tree_destroy(&trees[0]);
+    sac_tree_destroy(&trees[1]);
     pairs_free(&root);
 }
 
