@@ -80,7 +80,7 @@ bool sac_meeting_begin(sac_meeting *m, const sac_form *a, const sac_transform *p
     m->margin = margin;
     m->swapped = false;
     out_root->count = 0;
-    return both_trees(m) && sac_tree_meeting_begin(m, out_root);
+    return both_trees(m) ? sac_tree_meeting_begin(m, out_root) : sac_field_meeting_begin(m, out_root);
 }
 
 /* Nothing below: what stands is final as it is. */
@@ -99,6 +99,7 @@ sac_opened sac_meeting_open(sac_workspace *workspace, const sac_meeting *m, uint
 {
     if (front->count == 0 || credits == 0) return (sac_opened){0};
     if (level >= m->levels) return hand_over(front, done);
+    if (!both_trees(m)) return sac_field_meeting_open(workspace, m, level, front, credits, next, done);
     return sac_tree_meeting_open(workspace, m, level, front, credits, next, done);
 }
 
@@ -110,12 +111,14 @@ uint32_t sac_meeting_contacts(const sac_meeting *m, const sac_pairs *pending, co
     if (!pending) pending = &none;
     if (!done) done = &none;
     if (most > SAC_CONTACT_MOST) most = SAC_CONTACT_MOST;
-    uint32_t count = sac_tree_meeting_contacts(m, pending, done, most, out, &tests);
+    uint32_t count = both_trees(m) ? sac_tree_meeting_contacts(m, pending, done, most, out, &tests)
+                                   : sac_field_meeting_contacts(m, pending, done, most, out, &tests);
     if (out_tests) *out_tests += tests;
     return count;
 }
 
 bool sac_meeting_refresh(const sac_meeting *m, uint32_t node_a, uint32_t node_b, sac_contact *out)
 {
+    if (!both_trees(m)) return sac_field_meeting_refresh(m, node_a, node_b, out);
     return sac_tree_meeting_refresh(m, node_a, node_b, out);
 }

@@ -32,9 +32,10 @@ typedef struct sac_meeting {
     const sac_form *a, *b;
     const sac_transform *pose_a, *pose_b; /* must stay while the meeting is used */
     float margin;                         /* world units: pairs this far apart still count */
-    float m[3][4], scale;                 /* from b's local space to a's */
-    uint32_t levels;                      /* the deepest level there is to reach: the deeper of the two */
-    bool swapped; /* the tree is b and a is not: private, the caller sees a and b as given */
+    float m[3][4],
+        scale;       /* from b's local space to a's; from the tree's to the other's when only one is a tree */
+    uint32_t levels; /* the deepest level there is to reach: the deeper of the two */
+    bool swapped;    /* the tree is b and a is not: private, the caller sees a and b as given */
 } sac_meeting;
 
 /* Scratch for opening, one for each thread. */

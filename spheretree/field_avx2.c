@@ -1,0 +1,1 @@
+#include "spheretree/field_kernel_internal.h"
