@@ -12,6 +12,8 @@ int sac_bench_descent(int argc, char **argv);
 int sac_bench_bake(int argc, char **argv);
 /* Our engine beside Bullet and ODE on the same scenes. */
 int sac_bench_peers(int argc, char **argv);
+/* What deciding costs: perception, groups, a heap, a sort. */
+int sac_bench_schedule(int argc, char **argv);
 
 /* Sorts the values. */
 double sac_bench_median(double *values, uint32_t count);

@@ -43,11 +43,9 @@ typedef struct sac_agenda_private {
      * always has room to begin. */
     uint32_t *arena_a, *arena_b;
     size_t arena_room, arena_used;
-    uint32_t *scratch_a, *scratch_b; /* of exhaustive work on several threads: SAC_SCRATCH for each */
     /* Of each entry */
     float *sharpness, *factor; /* JNDs a world unit; priority a JND */
     uint32_t *next;            /* in its group's list, or an order */
-    uint8_t *now_group;
     sac_heap_item *heap;
     uint32_t heap_count;
     /* Policies' own */
@@ -55,6 +53,7 @@ typedef struct sac_agenda_private {
     uint32_t at, in_group;
     bool in_floor;
     float most_jnd;
+    float fresh_worth[SAC_TREE_MOST_DEPTH + 1];
     uint64_t *extra_credits; /* a policy's own work beyond picking, charged to the stop */
     sac_focus focus;
     sac_agenda_report *report;

@@ -230,19 +230,30 @@ static float percentile(const uint32_t *bins, uint32_t count, uint32_t per_hundr
 
 static void sum_up(const sac_agenda *agenda, sac_agenda_report *report)
 {
-    uint32_t bins[BINS] = {0};
-    for (uint32_t i = 0; i < agenda->count; i++) {
+    uint32_t bins[BINS] = {0}, started = 0, finished = 0, coarse = 0, count = agenda->count;
+    uint32_t at_level[SAC_TREE_MOST_DEPTH + 2] = {0};
+    double sum = 0;
+    float most = 0;
+    for (uint32_t i = 0; i < count; i++) {
         float jnd = agenda->jnd[i];
-        uint8_t flags = agenda->flags[i];
         bins[bin_of(jnd)]++;
-        report->jnd_sum += (double)jnd;
-        if (jnd > report->jnd_most) report->jnd_most = jnd;
-        report->started += (flags & SAC_AGENDA_STARTED) != 0;
-        report->finished += (flags & SAC_AGENDA_FINISHED) != 0;
-        report->coarse += (flags & SAC_AGENDA_COARSE) != 0;
-        if ((flags & (SAC_AGENDA_STARTED | SAC_AGENDA_EMPTY)) == SAC_AGENDA_STARTED)
-            report->pairs_at_level[agenda->level[i]]++;
+        sum += (double)jnd;
+        most = jnd > most ? jnd : most;
     }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t flags = agenda->flags[i];
+        bool stands = (flags & (SAC_AGENDA_STARTED | SAC_AGENDA_EMPTY)) == SAC_AGENDA_STARTED;
+        started += (flags & SAC_AGENDA_STARTED) != 0;
+        finished += (flags & SAC_AGENDA_FINISHED) != 0;
+        coarse += (flags & SAC_AGENDA_COARSE) != 0;
+        at_level[stands ? agenda->level[i] : SAC_TREE_MOST_DEPTH + 1]++;
+    }
+    memcpy(report->pairs_at_level, at_level, sizeof report->pairs_at_level);
+    report->jnd_sum = sum;
+    report->jnd_most = most;
+    report->started = started;
+    report->finished = finished;
+    report->coarse = coarse;
     report->jnd_p50 = percentile(bins, agenda->count, 50, report->jnd_most);
     report->jnd_p95 = percentile(bins, agenda->count, 95, report->jnd_most);
 }

@@ -42,12 +42,18 @@ static inline float sac_angle_between(const float u[3], const float v[3])
     return SAC_DEGREES * 2.0f * (SAC_HALF_PI - sac_arccos(half));
 }
 
-/* Sine and cosine by their series, for |x| up to half a turn each way. */
+/* Sine and cosine by their series, for |x| up to half a turn each way: each factor 1 / (k (k - 1)). */
 static inline void sac_sine_cosine(double x, double *out_sine, double *out_cosine)
 {
+    static const double odd[] = {1.0 / 702, 1.0 / 600, 1.0 / 506, 1.0 / 420, 1.0 / 342, 1.0 / 272, 1.0 / 210,
+                                 1.0 / 156, 1.0 / 110, 1.0 / 72,  1.0 / 42,  1.0 / 20,  1.0 / 6};
+    static const double even[] = {1.0 / 650, 1.0 / 552, 1.0 / 462, 1.0 / 380, 1.0 / 306, 1.0 / 240, 1.0 / 182,
+                                  1.0 / 132, 1.0 / 90,  1.0 / 56,  1.0 / 30,  1.0 / 12,  1.0 / 2};
     double y = x * x, s = 1, c = 1;
-    for (int k = 27; k >= 3; k -= 2) s = 1 - s * y / (double)(k * (k - 1));
-    for (int k = 26; k >= 2; k -= 2) c = 1 - c * y / (double)(k * (k - 1));
+    for (int k = 0; k < 13; k++) {
+        s = 1 - s * (y * odd[k]);
+        c = 1 - c * (y * even[k]);
+    }
     *out_sine = s * x;
     *out_cosine = c;
 }

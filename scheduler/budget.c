@@ -52,8 +52,8 @@ void sac_stop_look(sac_stop *stop)
 
 /* ---- predictor ---- */
 
-/* Lessons older than about 1 / (1 - this) fade. */
-#define MEMORY 0.985
+/* Costs wander by about this share of themselves from lesson to lesson: that is how the old is forgotten. */
+#define WANDER 0.015
 /* Noise a lesson is taken to have, as a share of the cost. */
 #define NOISE 0.1
 #define MOST_SCATTER 16.0
@@ -117,13 +117,12 @@ void sac_predictor_learn(sac_predictor *predictor, double a, double b, double ac
         predictor->weight[i] = fmin(fmax(predictor->weight[i] + gain[i] * miss / spread, 0), MOST_NS);
         for (int k = 0; k <= i; k++) p[i][k] = p[k][i] = p[i][k] - gain[i] * gain[k] / spread;
     }
-    /* Forgetting makes old knowledge doubtful again, but not without end where nothing new is learned. */
-    bool room = true;
+    /* What is known becomes doubtful again, but not without end where nothing new is learned. */
     for (int i = 0; i < SAC_PREDICTOR_TERMS; i++) {
-        if (!(p[i][i] >= 0)) p[i][i] = 0;
-        room = room && p[i][i] < predictor->most[i];
+        double drift = WANDER * fmax(predictor->weight[i], 0.1);
+        p[i][i] = fmax(p[i][i], 0) + drift * drift;
+        if (p[i][i] <= predictor->most[i]) continue;
+        double shrink = sqrt(predictor->most[i] / p[i][i]);
+        for (int k = 0; k < SAC_PREDICTOR_TERMS; k++) p[i][k] *= shrink, p[k][i] *= shrink;
     }
-    if (room)
-        for (int i = 0; i < SAC_PREDICTOR_TERMS; i++)
-            for (int k = 0; k < SAC_PREDICTOR_TERMS; k++) p[i][k] /= MEMORY;
 }

@@ -70,8 +70,8 @@ static inline void sac_stop_charge(sac_stop *stop, uint64_t credits)
 #define SAC_PREDICTOR_TERMS 3
 typedef struct sac_predictor {
     double weight[SAC_PREDICTOR_TERMS];                      /* ns: fixed, per a, per b */
-    double moment[SAC_PREDICTOR_TERMS][SAC_PREDICTOR_TERMS]; /* recursive least squares, forgetting */
-    double most[SAC_PREDICTOR_TERMS];                        /* forgetting ends where doubt is this large */
+    double moment[SAC_PREDICTOR_TERMS][SAC_PREDICTOR_TERMS]; /* recursive least squares: how sure each is */
+    double most[SAC_PREDICTOR_TERMS];                        /* doubt grows up to this */
     double scatter;                                          /* high percentile of actual / predicted */
     uint64_t lessons;
     double last_error; /* (actual - predicted) / actual of the last lesson */

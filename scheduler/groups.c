@@ -1,7 +1,5 @@
 #include "scheduler/groups_internal.h"
 
-#include <string.h>
-
 void sac_groups_init(sac_groups *groups, uint32_t count, float share, uint32_t *next)
 {
     if (count < SAC_GROUPS_LEAST) count = SAC_GROUPS_LEAST;
@@ -17,40 +15,10 @@ void sac_groups_init(sac_groups *groups, uint32_t count, float share, uint32_t *
     sac_groups_span(groups, 1, 8);
 }
 
-/* The bits of a positive float, read as a number, are its logarithm but for a bend between powers of two. */
-static float logarithm(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return (float)bits * 0x1p-23f;
-}
-
 void sac_groups_span(sac_groups *groups, float top, float octaves)
 {
-    groups->top = logarithm(top > 1e-30f ? top : 1e-30f);
+    groups->top = sac_groups_logarithm(top > 1e-30f ? top : 1e-30f);
     groups->per_step = (float)groups->count / (octaves > 1 ? octaves : 1.0f);
-}
-
-uint32_t sac_groups_of(const sac_groups *groups, float value)
-{
-    if (!(value > 0)) return groups->count - 1;
-    float steps = (groups->top - logarithm(value)) * groups->per_step;
-    if (steps <= 0) return 0;
-    return steps < (float)groups->count ? (uint32_t)steps : groups->count - 1;
-}
-
-void sac_groups_push(sac_groups *groups, uint32_t group, uint32_t entry)
-{
-    groups->next[entry] = SAC_NOBODY;
-    if (groups->size[group]++) {
-        groups->next[groups->tail[group]] = entry;
-    } else {
-        groups->head[group] = entry;
-        groups->filled |= 1u << group;
-        /* Time not claimed while it was empty has gone to others. */
-        if (groups->clock[group] < groups->now) groups->clock[group] = groups->now;
-    }
-    groups->tail[group] = entry;
 }
 
 static uint32_t take(sac_groups *groups, uint32_t group)

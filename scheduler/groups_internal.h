@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define SAC_GROUPS_LEAST 2u
 #define SAC_GROUPS_MOST 32u
@@ -28,10 +29,37 @@ typedef struct sac_groups {
 /* `count` groups over values from `top` down to top / 2^octaves. */
 void sac_groups_init(sac_groups *groups, uint32_t count, float share, uint32_t *next);
 void sac_groups_span(sac_groups *groups, float top, float octaves);
-/* The group of a value: 0 for `top` and above, the last for anything small, negative or NaN. */
-uint32_t sac_groups_of(const sac_groups *groups, float value);
+/* The bits of a positive float, read as a number, are its logarithm but for a bend between powers of two. */
+static inline float sac_groups_logarithm(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (float)bits * 0x1p-23f;
+}
 
-void sac_groups_push(sac_groups *groups, uint32_t group, uint32_t entry);
+/* The group of a value: 0 for `top` and above, the last for anything small, negative or NaN. */
+static inline uint32_t sac_groups_of(const sac_groups *groups, float value)
+{
+    if (!(value > 0)) return groups->count - 1;
+    float steps = (groups->top - sac_groups_logarithm(value)) * groups->per_step;
+    if (steps <= 0) return 0;
+    return steps < (float)groups->count ? (uint32_t)steps : groups->count - 1;
+}
+
+static inline void sac_groups_push(sac_groups *groups, uint32_t group, uint32_t entry)
+{
+    groups->next[entry] = SAC_NOBODY;
+    if (groups->size[group]++) {
+        groups->next[groups->tail[group]] = entry;
+    } else {
+        groups->head[group] = entry;
+        groups->filled |= 1u << group;
+        /* Time not claimed while it was empty has gone to others. */
+        if (groups->clock[group] < groups->now) groups->clock[group] = groups->now;
+    }
+    groups->tail[group] = entry;
+}
+
 /* The first entry of the group whose turn it is; SAC_NOBODY when all are empty. */
 uint32_t sac_groups_turn(sac_groups *groups, uint32_t *out_group);
 /* The first entry of the first group that has one. */

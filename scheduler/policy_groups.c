@@ -75,39 +75,50 @@ const sac_policy sac_policy_groups[SAC_GROUPS_MOST + 1] = {
 /* An improvement below this share of the error is none. */
 #define LEAST_GAIN 0.05f
 
+/* What a fresh pair has cost by the time it is on a level, the test of its roots included; 1 / that. */
+static void learn_fresh_costs(sac_agenda_private *own)
+{
+    float pairs = 1, cost = SAC_CREDITS_BEGIN + SAC_CREDITS_PIECE;
+    for (uint32_t level = 0; level <= SAC_TREE_MOST_DEPTH; level++) {
+        own->fresh_worth[level] = 1.0f / cost;
+        cost += pairs * TESTS_A_PAIR + SAC_CREDITS_PIECE;
+        pairs *= FOUND_A_PAIR;
+    }
+}
+
 /* Priority the next levels take away, for each credit they cost; the best of going one level, two, ... to the
  * end, because a pair remembered well gains nothing before it is finer than the memory. Negative: not worth
  * it. */
 static float gain_for_cost(const sac_agenda *agenda, uint32_t i)
 {
     const sac_agenda_private *own = agenda->own;
-    float jnd = agenda->jnd[i], stop = own->def.stop_jnd, most = 0, best = 0;
+    float jnd = agenda->jnd[i], stop = own->def.stop_jnd;
     if (jnd < stop) return -1;
-    uint32_t level = agenda->level[i], levels = sac_agenda_levels(agenda, i);
-    float pairs = 1, cost = 0;
-    if (agenda->flags[i] & SAC_AGENDA_STARTED) {
-        pairs = (float)agenda->pending[i];
-    } else {
-        cost = SAC_CREDITS_BEGIN + SAC_CREDITS_PIECE;
-        float gap = sac_agenda_gap(agenda, i, 0);
-        if (gap < agenda->uncertainty[i]) {
-            most = jnd - sac_agenda_jnd(agenda, i, gap);
-            best = most / cost;
+    const sac_form *a = agenda->form_a[i], *b = agenda->form_b[i];
+    float scale_a = agenda->pose_a[i]->scale, scale_b = agenda->pose_b[i]->scale, sharp = own->sharpness[i];
+    /* The error that makes up `jnd`. */
+    float seen = agenda->uncertainty[i] < agenda->extent[i] ? agenda->uncertainty[i] : agenda->extent[i];
+    if (jnd >= own->most_jnd) seen = jnd / sharp;
+    uint32_t last_a = a->levels, last_b = b->levels, levels = last_a > last_b ? last_a : last_b;
+    bool fresh = !(agenda->flags[i] & SAC_AGENDA_STARTED);
+    uint32_t level = fresh ? 0 : agenda->level[i] + 1u;
+    float most = 0, best = 0, pairs = fresh ? 0 : (float)agenda->pending[i], cost = 0;
+    for (; level <= levels; level++) {
+        float gap = a->level_gap[level < last_a ? level : last_a] * scale_a +
+                    b->level_gap[level < last_b ? level : last_b] * scale_b;
+        float gain = seen - gap, worth;
+        if (fresh) {
+            worth = gain * own->fresh_worth[level];
+        } else {
+            cost += pairs * TESTS_A_PAIR + SAC_CREDITS_PIECE;
+            pairs *= FOUND_A_PAIR;
+            worth = gain / cost;
         }
+        if (gain > most) most = gain;
+        if (worth > best) best = worth;
     }
-    while (level < levels) {
-        level++;
-        cost += pairs * TESTS_A_PAIR + SAC_CREDITS_PIECE;
-        pairs *= FOUND_A_PAIR;
-        float gap = sac_agenda_gap(agenda, i, level);
-        if (gap < agenda->uncertainty[i]) {
-            float gain = jnd - sac_agenda_jnd(agenda, i, gap);
-            if (gain > most) most = gain;
-            if (gain > best * cost) best = gain / cost;
-        }
-    }
-    if (stop > 0 && !(most > LEAST_GAIN * jnd)) return -1;
-    return best * own->factor[i];
+    if (stop > 0 && !(most > LEAST_GAIN * seen)) return -1;
+    return best * sharp * own->factor[i];
 }
 
 /* A pair nothing is known of has no contacts at all: it gets its roots tested and a level opened before
@@ -122,6 +133,7 @@ static void begin_jnd(sac_agenda *agenda)
     sac_agenda_private *own = agenda->own;
     float top = 0, top_priority = 0;
     float *gain = (float *)own->heap; /* not in use by this policy, and larger */
+    learn_fresh_costs(own);
     for (uint32_t i = 0; i < agenda->count; i++) {
         gain[i] = gain_for_cost(agenda, i);
         if (gain[i] > top) top = gain[i];
