@@ -10,6 +10,8 @@
 int sac_bench_descent(int argc, char **argv);
 /* Building trees: seconds and quality, methods side by side. */
 int sac_bench_bake(int argc, char **argv);
+/* Who could meet: pairs of boxes, against sort and sweep. */
+int sac_bench_broad(int argc, char **argv);
 /* Our engine beside Bullet and ODE on the same scenes. */
 int sac_bench_peers(int argc, char **argv);
 /* What deciding costs: perception, groups, a heap, a sort. */

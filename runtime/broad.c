@@ -8,7 +8,11 @@
 #include "runtime/broad_pairs_internal.h"
 
 /* In half nanoseconds, by measurement (saccade bench broad). */
-enum { COST_PLACE = 60, COST_BRICK = 8, COST_BLOCK = 6, COST_CHANGE = 120 };
+enum { COST_PLACE = 160, COST_BRICK = 16, COST_BOX = 5, COST_CHANGE = 160 };
+enum { MOST_BODIES = 1 << 27 };
+
+/* The lists a placement fills have room for every body, and a little for writing ahead. */
+static size_t list_room(uint32_t bodies) { return (size_t)bodies + SAC_GRID_SLACK; }
 
 static void release_bodies(sac_broad *broad)
 {
@@ -16,9 +20,7 @@ static void release_bodies(sac_broad *broad)
     uint32_t room = broad->body_room;
     sac_free(broad->first_pair, room, sizeof *broad->first_pair);
     sac_free(broad->boxes, room, sizeof *broad->boxes);
-    sac_free(own->blocks, room, sizeof *own->blocks);
-    sac_free(own->fresh, room, sizeof *own->fresh);
-    sac_free(own->gone, room, sizeof *own->gone);
+    sac_free(own->looked, 4 * list_room(room), sizeof *own->looked);
 }
 
 static sac_result reserve_bodies(sac_broad *broad, uint32_t room, sac_error *error)
@@ -26,15 +28,15 @@ static sac_result reserve_bodies(sac_broad *broad, uint32_t room, sac_error *err
     struct sac_broad_private *own = broad->own;
     uint32_t old = broad->body_room;
     if (room <= old) return SAC_OK;
-    uint32_t *first_pair = sac_alloc(room, sizeof *first_pair),
-             *blocks = sac_alloc_zero(room, sizeof *blocks);
-    uint32_t *fresh = sac_alloc_zero(room, sizeof *fresh), *gone = sac_alloc_zero(room, sizeof *gone);
+    if (room > MOST_BODIES)
+        return sac_error_set(error, SAC_ERROR_LIMIT, "use fewer bodies", "%u bodies are too many", room);
+    size_t list = list_room(room);
+    uint32_t *first_pair = sac_alloc(room, sizeof *first_pair);
+    uint32_t *lists = sac_alloc_zero(4 * list, sizeof *lists);
     sac_box *boxes = sac_alloc_zero(room, sizeof *boxes);
-    if (!first_pair || !blocks || !fresh || !gone || !boxes || !sac_grid_reserve(&own->grid, room)) {
+    if (!first_pair || !lists || !boxes || !sac_grid_reserve(&own->grid, room)) {
         sac_free(first_pair, room, sizeof *first_pair);
-        sac_free(blocks, room, sizeof *blocks);
-        sac_free(fresh, room, sizeof *fresh);
-        sac_free(gone, room, sizeof *gone);
+        sac_free(lists, 4 * list, sizeof *lists);
         sac_free(boxes, room, sizeof *boxes);
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the bounds of %u bodies", room);
     }
@@ -45,7 +47,8 @@ static sac_result reserve_bodies(sac_broad *broad, uint32_t room, sac_error *err
     }
     release_bodies(broad);
     broad->first_pair = first_pair, broad->boxes = boxes, broad->body_room = room;
-    own->blocks = blocks, own->fresh = fresh, own->gone = gone;
+    own->looked = lists, own->changed = lists + list, own->fresh = lists + 2 * list,
+    own->gone = lists + 3 * list;
     return SAC_OK;
 }
 
@@ -92,7 +95,7 @@ void sac_broad_destroy(sac_broad **broad)
 static bool room_for(sac_broad *broad, uint32_t body)
 {
     if (body < broad->body_room) return true;
-    if (body >= UINT32_MAX / 4) return false;
+    if (body >= MOST_BODIES / 2) return false;
     uint32_t room = broad->body_room * 2;
     while (room <= body) room *= 2;
     if (reserve_bodies(broad, room, NULL) != SAC_OK) return false;
@@ -123,24 +126,12 @@ static bool overlap(const sac_box *a, const sac_box *b)
            a->high[1] >= b->low[1] && a->low[2] <= b->high[2] && a->high[2] >= b->low[2];
 }
 
-typedef struct gathering {
-    uint32_t *blocks, count;
-} gathering;
-
-static inline bool gather_block(const sac_grid *grid, uint32_t block, void *user)
+static uint32_t gather(const sac_broad *broad, uint32_t body, const sac_box *region, uint64_t *looked)
 {
-    gathering *g = user;
-    sac_prefetch((uintptr_t)&grid->blocks[block]);
-    sac_prefetch((uintptr_t)&grid->blocks[block] + 64);
-    g->blocks[g->count++] = block;
-    return true;
-}
-
-static uint32_t gather(const sac_broad *broad, const sac_box *region, uint64_t *looked)
-{
-    gathering g = {broad->own->blocks, 0};
-    sac_grid_each_block(&broad->own->grid, region, gather_block, &g, looked);
-    return g.count;
+    const sac_grid *grid = &broad->own->grid;
+    const sac_grid_place *place = &grid->places[body];
+    uint32_t home = place->level < SAC_GRID_LEVELS ? place->brick : SAC_GRID_NONE;
+    return sac_grid_gather(grid, region, home, broad->own->looked, looked);
 }
 
 static bool may_meet(const sac_broad *broad, uint32_t body, uint32_t other, bool moves)
@@ -168,57 +159,51 @@ static bool near(const sac_box *a, const sac_box *b, sac_box *out_both)
 /* Pairs that exist are exactly the overlaps that may meet, so what overlaps the new box and not the old one
  * begins, and the other way round ends: pairs that stay are not even looked at. */
 typedef struct change {
-    uint32_t fresh, gone, blocks;
-    uint64_t looked;
+    uint32_t fresh, gone, boxes;
+    uint64_t bricks; /* or pairs, as dear */
 } change;
 
 static void find_near(sac_broad *broad, uint32_t body, const sac_box *box, const sac_box *both, bool moves,
                       change *out)
 {
     struct sac_broad_private *own = broad->own;
-    sac_grid_splat now = sac_grid_splat_box(box), before = sac_grid_splat_box(&broad->boxes[body]);
-    uint32_t count = gather(broad, both, &out->looked), fresh = 0, gone = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const sac_grid_block *block = &own->grid.blocks[own->blocks[i]];
-        uint32_t is = sac_grid_hits(block, &now), was = sac_grid_hits(block, &before);
-        for (uint32_t left = is ^ was; left; left &= left - 1) {
-            uint32_t lane = (uint32_t)__builtin_ctz(left), other = block->body[lane];
-            if (other == body) continue;
-            if (!(is >> lane & 1)) {
-                uint32_t pair = sac_broad_find(broad, body, other);
-                if (pair != SAC_NO_PAIR) own->gone[gone++] = pair;
-            } else if (may_meet(broad, body, other, moves)) {
-                own->fresh[fresh++] = other;
-            }
+    const sac_grid *grid = &own->grid;
+    uint32_t count = gather(broad, body, both, &out->bricks), fresh = 0, gone = 0;
+    uint32_t changed = grid->compare(grid->boxes, own->looked, count, box, &broad->boxes[body], own->changed);
+    for (uint32_t i = 0; i < changed; i++) {
+        uint32_t other = grid->boxes[own->changed[i] & ~SAC_GRID_IS_NOW].body;
+        if (own->changed[i] & SAC_GRID_IS_NOW) {
+            if (may_meet(broad, body, other, moves)) own->fresh[fresh++] = other;
+        } else if (other != body) {
+            uint32_t pair = sac_broad_find(broad, body, other);
+            if (pair != SAC_NO_PAIR) own->gone[gone++] = pair;
         }
     }
-    out->fresh = fresh, out->gone = gone, out->blocks = count;
+    out->fresh = fresh, out->gone = gone, out->boxes = count;
 }
 
 static void find_far(sac_broad *broad, uint32_t body, const sac_box *box, bool moves, change *out)
 {
     struct sac_broad_private *own = broad->own;
-    bool placed = own->grid.places[body].level != SAC_GRID_NOWHERE;
+    const sac_grid *grid = &own->grid;
+    static const sac_box nothing = {{NAN, NAN, NAN}, {NAN, NAN, NAN}}; /* overlaps nothing */
+    bool placed = grid->places[body].level != SAC_GRID_NOWHERE;
     uint32_t fresh = 0, gone = 0;
     for (uint32_t pair = broad->first_pair[body]; pair != SAC_NO_PAIR;
          pair = sac_broad_next(broad, pair, body)) {
         const sac_broad_pair *p = &broad->pairs[pair];
         if (!overlap(box, &broad->boxes[p->a == body ? p->b : p->a])) own->gone[gone++] = pair;
-        out->looked++;
+        out->bricks++;
     }
-    sac_box none = {{NAN, NAN, NAN}, {NAN, NAN, NAN}}; /* overlaps nothing */
-    sac_grid_splat now = sac_grid_splat_box(box);
-    sac_grid_splat before = sac_grid_splat_box(placed ? &broad->boxes[body] : &none);
-    uint32_t count = gather(broad, box, &out->looked);
-    for (uint32_t i = 0; i < count; i++) {
-        const sac_grid_block *block = &own->grid.blocks[own->blocks[i]];
-        for (uint32_t left = sac_grid_hits(block, &now) & ~sac_grid_hits(block, &before); left;
-             left &= left - 1) {
-            uint32_t other = block->body[__builtin_ctz(left)];
-            if (may_meet(broad, body, other, moves)) own->fresh[fresh++] = other;
-        }
+    uint32_t count = gather(broad, body, box, &out->bricks);
+    const sac_box *before = placed ? &broad->boxes[body] : &nothing;
+    uint32_t changed = grid->compare(grid->boxes, own->looked, count, box, before, own->changed);
+    for (uint32_t i = 0; i < changed; i++) {
+        if (!(own->changed[i] & SAC_GRID_IS_NOW)) continue;
+        uint32_t other = grid->boxes[own->changed[i] & ~SAC_GRID_IS_NOW].body;
+        if (may_meet(broad, body, other, moves)) own->fresh[fresh++] = other;
     }
-    out->fresh = fresh, out->gone = gone, out->blocks = count;
+    out->fresh = fresh, out->gone = gone, out->boxes = count;
 }
 
 uint64_t sac_broad_place(sac_broad *broad, uint32_t body, const sac_box *given, bool moves)
@@ -250,7 +235,7 @@ uint64_t sac_broad_place(sac_broad *broad, uint32_t body, const sac_box *given, 
         sac_grid_insert(&own->grid, body, &box);
     place->moves = moves;
     broad->boxes[body] = box;
-    return COST_PLACE + COST_BRICK * found.looked + COST_BLOCK * (uint64_t)found.blocks +
+    return COST_PLACE + COST_BRICK * found.bricks + COST_BOX * (uint64_t)found.boxes +
            COST_CHANGE * ((uint64_t)found.fresh + found.gone);
 }
 
@@ -271,16 +256,14 @@ bool sac_broad_refilter(sac_broad *broad, uint32_t body)
         next = sac_broad_next(broad, pair, body);
         if (!may_meet(broad, body, p->a == body ? p->b : p->a, moves)) sac_pairs_end(broad, pair);
     }
-    uint64_t looked = 0;
-    uint32_t count = gather(broad, &broad->boxes[body], &looked), fresh = 0;
-    sac_grid_splat now = sac_grid_splat_box(&broad->boxes[body]);
+    uint64_t bricks = 0;
+    uint32_t count = gather(broad, body, &broad->boxes[body], &bricks), fresh = 0;
+    sac_grid_key key = sac_grid_key_of(&broad->boxes[body]);
     for (uint32_t i = 0; i < count; i++) {
-        const sac_grid_block *block = &own->grid.blocks[own->blocks[i]];
-        for (uint32_t left = sac_grid_hits(block, &now); left; left &= left - 1) {
-            uint32_t other = block->body[__builtin_ctz(left)];
-            if (may_meet(broad, body, other, moves) && sac_broad_find(broad, body, other) == SAC_NO_PAIR)
-                own->fresh[fresh++] = other;
-        }
+        const sac_grid_box *box = &own->grid.boxes[own->looked[i]];
+        if (sac_grid_meets(box, &key) && may_meet(broad, body, box->body, moves) &&
+            sac_broad_find(broad, body, box->body) == SAC_NO_PAIR)
+            own->fresh[fresh++] = box->body;
     }
     if (fresh && !sac_pairs_room(broad, fresh)) return false;
     for (uint32_t i = 0; i < fresh; i++) sac_pairs_begin(broad, body, own->fresh[i]);
@@ -288,23 +271,38 @@ bool sac_broad_refilter(sac_broad *broad, uint32_t body)
 }
 
 typedef struct touching {
-    sac_grid_splat box;
+    sac_grid_key key;
     sac_broad_visit *visit;
     void *user;
 } touching;
 
-static inline bool touch_block(const sac_grid *grid, uint32_t block, void *user)
+static inline bool touch_chain(const sac_grid *grid, sac_grid_chain chain, const touching *t)
 {
-    const touching *t = user;
-    for (uint32_t left = sac_grid_hits(&grid->blocks[block], &t->box); left; left &= left - 1)
-        if (!t->visit(grid->blocks[block].body[__builtin_ctz(left)], t->user)) return false;
+    for (; chain; chain = grid->boxes[sac_grid_chain_first(chain)].next) {
+        const sac_grid_box *box = &grid->boxes[sac_grid_chain_first(chain)];
+        for (uint32_t k = 0; k < sac_grid_chain_used(chain); k++)
+            if (sac_grid_meets(&box[k], &t->key) && !t->visit(box[k].body, t->user)) return false;
+    }
+    return true;
+}
+
+static inline bool touch_brick(const sac_grid *grid, const sac_grid_brick *brick, uint64_t mask, void *user)
+{
+    for (uint64_t left = mask; left; left &= left - 1)
+        if (!touch_chain(grid, brick->cells[__builtin_ctzll(left)], user)) return false;
     return true;
 }
 
 void sac_broad_touching(const sac_broad *broad, const sac_box *box, sac_broad_visit *visit, void *user)
 {
     sac_box region = tidy(box);
-    touching t = {sac_grid_splat_box(&region), visit, user};
-    uint64_t looked = 0;
-    sac_grid_each_block(&broad->own->grid, &region, touch_block, &t, &looked);
+    touching t = {sac_grid_key_of(&region), visit, user};
+    const sac_grid *grid = &broad->own->grid;
+    if (!touch_chain(grid, grid->huge, &t)) return;
+    for (uint32_t levels = grid->levels; levels; levels &= levels - 1) {
+        uint32_t number = (uint32_t)__builtin_ctz(levels);
+        sac_grid_range r;
+        sac_grid_range_of(grid, number, &region, &r);
+        if (!sac_grid_each_in_range(grid, number, &r, touch_brick, &t)) return;
+    }
 }

@@ -4,18 +4,24 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/memory.h"
 
 void sac_grid_init(sac_grid *grid)
 {
-    *grid = (sac_grid){.free_brick = SAC_GRID_NONE, .free_block = SAC_GRID_NONE, .huge = SAC_GRID_NONE};
+    *grid = (sac_grid){.free_brick = SAC_GRID_NONE, .free_block = SAC_GRID_NONE};
     for (uint32_t i = 0; i < SAC_GRID_LEVELS; i++) grid->level[i].first = SAC_GRID_NONE;
+    grid->compare = sac_grid_compare_plain;
+#if defined(__x86_64__)
+    sac_simd simd = sac_simd_active();
+    if (simd == SAC_SIMD_AVX2 || simd == SAC_SIMD_AVX512) grid->compare = sac_grid_compare_avx2;
+#endif
 }
 
 static size_t slot_count(uint32_t bodies)
 {
     size_t count = 16;
-    while (count < (size_t)bodies * 2) count *= 2;
+    while (count < (size_t)bodies * 4) count *= 2;
     return count;
 }
 
@@ -23,7 +29,7 @@ void sac_grid_fini(sac_grid *grid)
 {
     sac_free(grid->places, grid->room, sizeof *grid->places);
     sac_free(grid->bricks, grid->room, sizeof *grid->bricks);
-    sac_free(grid->blocks, grid->room, sizeof *grid->blocks);
+    sac_free(grid->boxes, (size_t)grid->room * 4, sizeof *grid->boxes);
     if (grid->slots) sac_free(grid->slots, (size_t)grid->slot_mask + 1, sizeof *grid->slots);
     sac_grid_init(grid);
 }
@@ -31,8 +37,8 @@ void sac_grid_fini(sac_grid *grid)
 static void enter_slot(sac_grid *grid, uint32_t number)
 {
     uint32_t slot = grid->bricks[number].hash & grid->slot_mask;
-    while (grid->slots[slot] != SAC_GRID_NONE) slot = (slot + 1) & grid->slot_mask;
-    grid->slots[slot] = number;
+    while (grid->slots[slot].brick != SAC_GRID_NONE) slot = (slot + 1) & grid->slot_mask;
+    grid->slots[slot] = (sac_grid_slot){number, grid->bricks[number].hash};
 }
 
 bool sac_grid_reserve(sac_grid *grid, uint32_t bodies)
@@ -40,32 +46,32 @@ bool sac_grid_reserve(sac_grid *grid, uint32_t bodies)
     if (bodies <= grid->room) return true;
     sac_grid_place *places = sac_alloc(bodies, sizeof *places);
     sac_grid_brick *bricks = sac_alloc(bodies, sizeof *bricks);
-    sac_grid_block *blocks = sac_alloc(bodies, sizeof *blocks);
+    sac_grid_box *boxes = sac_alloc((size_t)bodies * 4, sizeof *boxes);
     size_t slots = slot_count(bodies);
-    uint32_t *table = sac_alloc(slots, sizeof *table);
-    if (!places || !bricks || !blocks || !table) {
+    sac_grid_slot *table = sac_alloc(slots, sizeof *table);
+    if (!places || !bricks || !boxes || !table) {
         sac_free(places, bodies, sizeof *places);
         sac_free(bricks, bodies, sizeof *bricks);
-        sac_free(blocks, bodies, sizeof *blocks);
+        sac_free(boxes, (size_t)bodies * 4, sizeof *boxes);
         sac_free(table, slots, sizeof *table);
         return false;
     }
     /* All of it is touched here, so that no frame pays for the first touch of a page. */
     memset(bricks, 0, bodies * sizeof *bricks);
-    memset(blocks, 0, bodies * sizeof *blocks);
+    memset(boxes, 0, (size_t)bodies * 4 * sizeof *boxes);
     memset(table, 0xff, slots * sizeof *table);
     if (grid->room) {
         memcpy(places, grid->places, grid->room * sizeof *places);
         memcpy(bricks, grid->bricks, grid->room * sizeof *bricks);
-        memcpy(blocks, grid->blocks, grid->room * sizeof *blocks);
+        memcpy(boxes, grid->boxes, (size_t)grid->room * 4 * sizeof *boxes);
     }
     for (uint32_t i = grid->room; i < bodies; i++) places[i] = (sac_grid_place){.level = SAC_GRID_NOWHERE};
     sac_free(grid->places, grid->room, sizeof *places);
     sac_free(grid->bricks, grid->room, sizeof *bricks);
-    sac_free(grid->blocks, grid->room, sizeof *blocks);
+    sac_free(grid->boxes, (size_t)grid->room * 4, sizeof *boxes);
     if (grid->slots) sac_free(grid->slots, (size_t)grid->slot_mask + 1, sizeof *table);
     grid->room = bodies;
-    grid->places = places, grid->bricks = bricks, grid->blocks = blocks, grid->slots = table;
+    grid->places = places, grid->bricks = bricks, grid->boxes = boxes, grid->slots = table;
     grid->slot_mask = (uint32_t)slots - 1;
     for (uint32_t level = 0; level < SAC_GRID_LEVELS; level++)
         for (uint32_t i = grid->level[level].first; i != SAC_GRID_NONE; i = bricks[i].next)
@@ -73,57 +79,48 @@ bool sac_grid_reserve(sac_grid *grid, uint32_t bodies)
     return true;
 }
 
-/* ---- blocks ---- */
+/* ---- chains of boxes ---- */
 
-/* Not numbers: what overlaps nothing, not even a box without end. */
-static const sac_box nothing = {{NAN, NAN, NAN}, {NAN, NAN, NAN}};
-
-static void set_lane(sac_grid_block *block, uint32_t lane, uint32_t body, const sac_box *box)
+static void set_box(sac_grid_box *to, uint32_t body, const sac_box *box)
 {
-    for (int i = 0; i < 3; i++) block->low[i][lane] = box->low[i], block->high[i][lane] = box->high[i];
-    block->body[lane] = body;
+    for (int i = 0; i < 3; i++) to->low[i] = box->low[i], to->minus_high[i] = -box->high[i];
+    to->body = body;
 }
 
-static void add_to_chain(sac_grid *grid, uint32_t *first, uint32_t body, const sac_box *box)
+static void add_to_chain(sac_grid *grid, sac_grid_chain *chain, uint32_t body, const sac_box *box)
 {
-    if (*first == SAC_GRID_NONE || grid->blocks[*first].used == 4) {
-        uint32_t fresh = grid->free_block;
-        if (fresh != SAC_GRID_NONE)
-            grid->free_block = grid->blocks[fresh].next;
+    if (!*chain || sac_grid_chain_used(*chain) == 4) {
+        uint32_t block = grid->free_block;
+        if (block != SAC_GRID_NONE)
+            grid->free_block = grid->boxes[block * 4].next;
         else
-            fresh = grid->block_end++;
-        sac_grid_block *block = &grid->blocks[fresh];
-        for (uint32_t k = 0; k < 4; k++) set_lane(block, k, SAC_GRID_NONE, &nothing);
-        block->used = 0, block->next = *first;
-        *first = fresh;
+            block = grid->block_end++;
+        grid->boxes[block * 4].next = *chain;
+        *chain = block << 3;
     }
-    sac_grid_block *block = &grid->blocks[*first];
-    grid->places[body].block = *first;
-    grid->places[body].lane = (uint8_t)block->used;
-    set_lane(block, block->used++, body, box);
+    uint32_t number = sac_grid_chain_first(*chain) + sac_grid_chain_used(*chain);
+    ++*chain;
+    grid->places[body].box = number;
+    set_box(&grid->boxes[number], body, box);
 }
 
 /* The hole is filled with the last of the first block. */
-static void take_from_chain(sac_grid *grid, uint32_t *first, uint32_t body)
+static void take_from_chain(sac_grid *grid, sac_grid_chain *chain, uint32_t body)
 {
-    sac_grid_place *place = &grid->places[body];
-    uint32_t head = *first;
-    sac_grid_block *from = &grid->blocks[head], *to = &grid->blocks[place->block];
-    uint32_t last = --from->used, lane = place->lane, moved = from->body[last];
-    if (moved != body) {
-        for (int i = 0; i < 3; i++) {
-            to->low[i][lane] = from->low[i][last];
-            to->high[i][lane] = from->high[i][last];
-        }
-        to->body[lane] = moved;
-        grid->places[moved].block = place->block;
-        grid->places[moved].lane = (uint8_t)lane;
+    uint32_t first = sac_grid_chain_first(*chain), hole = grid->places[body].box;
+    --*chain;
+    const sac_grid_box *last = &grid->boxes[first + sac_grid_chain_used(*chain)];
+    sac_grid_box *to = &grid->boxes[hole];
+    if (last != to) {
+        uint32_t next = to->next;
+        *to = *last;
+        to->next = next;
+        grid->places[last->body].box = hole;
     }
-    set_lane(from, last, SAC_GRID_NONE, &nothing);
-    if (from->used) return;
-    *first = from->next;
-    from->next = grid->free_block;
-    grid->free_block = head;
+    if (sac_grid_chain_used(*chain)) return;
+    *chain = grid->boxes[first].next;
+    grid->boxes[first].next = grid->free_block;
+    grid->free_block = first / 4;
 }
 
 /* ---- bricks ---- */
@@ -137,7 +134,7 @@ static uint32_t add_brick(sac_grid *grid, const int32_t at[3], uint32_t level)
         number = grid->brick_end++;
     sac_grid_brick *brick = &grid->bricks[number];
     sac_grid_level *of = &grid->level[level];
-    brick->mask = 0;
+    brick->mask = brick->more = 0;
     memcpy(brick->at, at, sizeof brick->at);
     brick->level = level;
     brick->hash = sac_grid_hash(at, level);
@@ -150,6 +147,16 @@ static uint32_t add_brick(sac_grid *grid, const int32_t at[3], uint32_t level)
     }
     if (!of->bricks++) grid->levels |= 1u << level;
     enter_slot(grid, number);
+    brick->around = 1u << 13, brick->neighbours[13] = number;
+    for (uint32_t k = 0; k < 27; k++) {
+        const int32_t there[3] = {at[0] + (int32_t)(k % 3) - 1, at[1] + (int32_t)(k / 3 % 3) - 1,
+                                  at[2] + (int32_t)(k / 9) - 1};
+        const sac_grid_brick *found = k == 13 ? NULL : sac_grid_find(grid, there, level);
+        if (!found) continue;
+        sac_grid_brick *other = &grid->bricks[found - grid->bricks];
+        brick->around |= 1u << k, brick->neighbours[k] = (uint32_t)(found - grid->bricks);
+        other->around |= 1u << (26 - k), other->neighbours[26 - k] = number;
+    }
     return number;
 }
 
@@ -166,15 +173,20 @@ static void drop_brick(sac_grid *grid, uint32_t number)
 
     /* Close the hole instead of marking it: whoever could sit nearer to his first choice moves up. */
     uint32_t mask = grid->slot_mask, hole = brick->hash & mask;
-    while (grid->slots[hole] != number) hole = (hole + 1) & mask;
-    for (uint32_t slot = (hole + 1) & mask; grid->slots[slot] != SAC_GRID_NONE; slot = (slot + 1) & mask) {
-        uint32_t home = grid->bricks[grid->slots[slot]].hash & mask;
+    while (grid->slots[hole].brick != number) hole = (hole + 1) & mask;
+    for (uint32_t slot = (hole + 1) & mask; grid->slots[slot].brick != SAC_GRID_NONE;
+         slot = (slot + 1) & mask) {
+        uint32_t home = grid->slots[slot].hash & mask;
         if (((slot - home) & mask) >= ((slot - hole) & mask)) {
             grid->slots[hole] = grid->slots[slot];
             hole = slot;
         }
     }
-    grid->slots[hole] = SAC_GRID_NONE;
+    grid->slots[hole].brick = SAC_GRID_NONE;
+    for (uint32_t left = brick->around & ~(1u << 13); left; left &= left - 1) {
+        uint32_t k = (uint32_t)__builtin_ctz(left);
+        grid->bricks[brick->neighbours[k]].around &= ~(1u << (26 - k));
+    }
     brick->next = grid->free_brick;
     grid->free_brick = number;
 }
@@ -188,12 +200,13 @@ typedef struct seat {
 
 static bool fits(const sac_box *box, uint32_t level, int32_t cell[3])
 {
-    float scale = sac_grid_scale(level);
+    sac_grid_corners corners = sac_grid_corners_of(box, sac_grid_scale(level));
+    bool fit = true;
     for (int i = 0; i < 3; i++) {
-        cell[i] = sac_grid_cell(box->low[i], scale);
-        if (sac_grid_cell(box->high[i], scale) - cell[i] > SAC_GRID_REACH) return false;
+        cell[i] = corners.low[i];
+        fit &= corners.high[i] - corners.low[i] <= SAC_GRID_REACH;
     }
-    return true;
+    return fit;
 }
 
 /* `now`: its level, or SAC_GRID_NOWHERE. It is kept as long as the box is neither too large nor less than
@@ -225,6 +238,12 @@ static seat find_seat(const sac_box *box, uint32_t now)
     return s;
 }
 
+static void note_more(const sac_grid *grid, sac_grid_brick *brick, uint32_t cell)
+{
+    uint64_t more = grid->boxes[sac_grid_chain_first(brick->cells[cell])].next != 0;
+    brick->more = (brick->more & ~(UINT64_C(1) << cell)) | more << cell;
+}
+
 static void sit(sac_grid *grid, uint32_t body, const sac_box *box, const seat *s)
 {
     sac_grid_place *place = &grid->places[body];
@@ -240,10 +259,11 @@ static void sit(sac_grid *grid, uint32_t body, const sac_box *box, const seat *s
     uint32_t cell = (uint32_t)((s->cell[0] & 3) | (s->cell[1] & 3) << 2 | (s->cell[2] & 3) << 4);
     if (!(brick->mask >> cell & 1)) {
         brick->mask |= UINT64_C(1) << cell;
-        brick->cells[cell] = SAC_GRID_NONE;
+        brick->cells[cell] = 0;
     }
     place->brick = number, place->cell = (uint8_t)cell;
     add_to_chain(grid, &brick->cells[cell], body, box);
+    note_more(grid, brick, cell);
 }
 
 void sac_grid_insert(sac_grid *grid, uint32_t body, const sac_box *box)
@@ -261,7 +281,9 @@ void sac_grid_remove(sac_grid *grid, uint32_t body)
     } else {
         sac_grid_brick *brick = &grid->bricks[place->brick];
         take_from_chain(grid, &brick->cells[place->cell], body);
-        if (brick->cells[place->cell] == SAC_GRID_NONE) {
+        if (brick->cells[place->cell]) {
+            note_more(grid, brick, place->cell);
+        } else {
             brick->mask &= ~(UINT64_C(1) << place->cell);
             if (!brick->mask) drop_brick(grid, place->brick);
         }
@@ -279,7 +301,7 @@ void sac_grid_move(sac_grid *grid, uint32_t body, const sac_box *box)
         for (int i = 0; i < 3; i++) same &= s.cell[i] == brick->at[i] * 4 + (place->cell >> 2 * i & 3);
     }
     if (same) {
-        set_lane(&grid->blocks[place->block], place->lane, body, box);
+        set_box(&grid->boxes[place->box], body, box);
         return;
     }
     sac_grid_remove(grid, body);

@@ -17,8 +17,8 @@ struct sac_broad_private {
     uint32_t bucket_bits;
     uint64_t *free_numbers; /* bit: free */
     uint32_t lowest_word;   /* of free_numbers that may have one */
-    /* What a placement found, one word a body. */
-    uint32_t *blocks, *fresh, *gone;
+    /* What a placement found: boxes to look at, those that changed, bodies, pairs. */
+    uint32_t *looked, *changed, *fresh, *gone;
 };
 
 /* Room for `more` pairs beyond those there are; false when out of memory, and nothing is changed. */

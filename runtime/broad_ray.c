@@ -31,20 +31,16 @@ static bool cut(const ray *r, const double low[3], const double high[3], double 
     return *from <= *to;
 }
 
-static bool try_block(const sac_grid_block *block, const ray *r)
+static bool try_chain(const sac_grid *grid, sac_grid_chain chain, const ray *r)
 {
-    for (uint32_t lane = 0; lane < block->used; lane++) {
-        double low[3], high[3], from = 0, to = *r->most;
-        for (int i = 0; i < 3; i++) low[i] = block->low[i][lane], high[i] = block->high[i][lane];
-        if (cut(r, low, high, &from, &to) && !r->visit(block->body[lane], r->user)) return false;
+    for (; chain; chain = grid->boxes[sac_grid_chain_first(chain)].next) {
+        const sac_grid_box *box = &grid->boxes[sac_grid_chain_first(chain)];
+        for (uint32_t k = 0; k < sac_grid_chain_used(chain); k++) {
+            double low[3], high[3], from = 0, to = *r->most;
+            for (int i = 0; i < 3; i++) low[i] = box[k].low[i], high[i] = -(double)box[k].minus_high[i];
+            if (cut(r, low, high, &from, &to) && !r->visit(box[k].body, r->user)) return false;
+        }
     }
-    return true;
-}
-
-static bool try_chain(const sac_grid *grid, uint32_t first, const ray *r)
-{
-    for (uint32_t block = first; block != SAC_GRID_NONE; block = grid->blocks[block].next)
-        if (!try_block(&grid->blocks[block], r)) return false;
     return true;
 }
 
@@ -63,15 +59,13 @@ static bool try_brick(const sac_grid *grid, const sac_grid_brick *brick, const r
     if (!cut(r, low, high, &from, &to)) return true;
     uint64_t left = brick->mask;
     if (!edge && to < (double)FLT_MAX) {
-        int32_t first[3], last[3];
         for (int i = 0; i < 3; i++) {
             double base = brick->at[i] * 4.0, a = (r->origin[i] + r->direction[i] * from) * scale - base;
             double b = (r->origin[i] + r->direction[i] * to) * scale - base;
             double least = (a < b ? a : b) - SAC_GRID_REACH - 1, most = (a > b ? a : b) + 1;
             if (least >= 4 || most < 0) return true;
-            first[i] = least > 0 ? (int32_t)least : 0, last[i] = most < 3 ? (int32_t)most : 3;
+            left &= sac_grid_mask(i, least > 0 ? (int32_t)least : 0, most < 3 ? (int32_t)most : 3);
         }
-        left &= sac_grid_mask(first, last);
     }
     for (; left; left &= left - 1)
         if (!try_chain(grid, brick->cells[__builtin_ctzll(left)], r)) return false;

@@ -1,1 +1,0 @@
-#include "response/solve_kernel_internal.h"

@@ -1,2 +1,0 @@
-#define SAC_SIMD_PLAIN 1
-#include "response/solve_kernel_internal.h"
