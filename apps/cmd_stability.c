@@ -12,18 +12,18 @@
 static uint32_t read_numbers(const char *text, double least, double most, double factor,
                              double out[SAC_STABILITY_MOST])
 {
-    uint32_t count = 0;
-    while (*text) {
+    for (uint32_t count = 0; count < SAC_STABILITY_MOST;) {
         char *end;
         double value = strtod(text, &end);
-        if (end == text || !(value >= least && value <= most) || count == SAC_STABILITY_MOST) return 0;
+        if (end == text || !(value >= least && value <= most)) return 0;
         for (uint32_t i = 0; i < count; i++)
             if (out[i] == value * factor) return 0;
         out[count++] = value * factor;
-        if (*end && *end != ',') return 0;
-        text = *end ? end + 1 : end;
+        if (!*end) return count;
+        if (*end != ',') return 0;
+        text = end + 1;
     }
-    return count;
+    return 0;
 }
 
 /* Cuts a list at its commas, in place; returns how many words, SAC_STABILITY_MOST + 1 for too many. */
@@ -191,7 +191,10 @@ int sac_cmd_stability(int argc, char **argv)
     snprintf(policy_list, sizeof policy_list, "%s", policies);
     snprintf(peer_list, sizeof peer_list, "%s", peers);
     sac_error error;
-    sac_result result = add_policies(&def, policy_list, &error);
+    sac_shared_scene one;
+    sac_result result = sac_shared_scene_create(&one, def.scene, def.shape, 1, def.seed, &error);
+    if (result == SAC_OK) sac_shared_scene_destroy(&one);
+    if (result == SAC_OK) result = add_policies(&def, policy_list, &error);
     if (result == SAC_OK) result = add_peers(&def, peer_list, &error);
     if (result != SAC_OK)
         return result == SAC_ERROR_ARGUMENT

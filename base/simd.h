@@ -11,8 +11,9 @@
  * NaN fails every comparison.
  *
  * Index: sac_f8_load  sac_f8_store  sac_f8_set  sac_f8_add  sac_f8_sub  sac_f8_mul  sac_f8_div  sac_f8_max
- *        sac_f8_min  sac_f8_sqrt  sac_f8_le  sac_n8_load  sac_n8_set  sac_n8_store  sac_n8_pack  sac_n8_add
- * sac_n8_top sac_n8_clear_top  sac_bits  sac_prefetch
+ *        sac_f8_min  sac_f8_sqrt  sac_f8_le  sac_f8_pick_less  sac_f8_rows_load  sac_f8_rows_store
+ * sac_n8_load  sac_n8_set  sac_n8_store  sac_n8_pack  sac_n8_add sac_n8_top sac_n8_clear_top  sac_bits
+ * sac_prefetch
  */
 #ifndef SAC_BASE_SIMD_H
 #define SAC_BASE_SIMD_H
@@ -75,6 +76,42 @@ static inline sac_f8 sac_f8_div(sac_f8 a, sac_f8 b) { return _mm256_div_ps(a, b)
 static inline sac_f8 sac_f8_max(sac_f8 a, sac_f8 b) { return _mm256_max_ps(a, b); }
 static inline sac_f8 sac_f8_min(sac_f8 a, sac_f8 b) { return _mm256_min_ps(a, b); }
 static inline sac_f8 sac_f8_sqrt(sac_f8 a) { return _mm256_sqrt_ps(a); }
+/* Four columns of two 4 x 4 blocks each: lanes 0-3 from the low halves, 4-7 from the high. */
+static inline void sac_avx_quarters(__m256 a, __m256 b, __m256 c, __m256 d, __m256 out[4])
+{
+    __m256 ab = _mm256_unpacklo_ps(a, b), cd = _mm256_unpacklo_ps(c, d);
+    __m256 AB = _mm256_unpackhi_ps(a, b), CD = _mm256_unpackhi_ps(c, d);
+    out[0] = _mm256_shuffle_ps(ab, cd, 0x44), out[1] = _mm256_shuffle_ps(ab, cd, 0xee);
+    out[2] = _mm256_shuffle_ps(AB, CD, 0x44), out[3] = _mm256_shuffle_ps(AB, CD, 0xee);
+}
+static inline __m256 sac_avx_join(const float *low, const float *high)
+{
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
+}
+/* out[j], lane k: rows[k][j]. Rows need no alignment. */
+static inline void sac_f8_rows_load(const float *const rows[8], sac_f8 out[8])
+{
+    for (int half = 0; half < 8; half += 4)
+        sac_avx_quarters(sac_avx_join(rows[0] + half, rows[4] + half),
+                         sac_avx_join(rows[1] + half, rows[5] + half),
+                         sac_avx_join(rows[2] + half, rows[6] + half),
+                         sac_avx_join(rows[3] + half, rows[7] + half), out + half);
+}
+/* rows[k][j]: in[j], lane k. Stored in order of k; a row given twice keeps what came last. */
+static inline void sac_f8_rows_store(float *const rows[8], const sac_f8 in[8])
+{
+    __m256 quarters[8];
+    sac_avx_quarters(in[0], in[1], in[2], in[3], quarters);
+    sac_avx_quarters(in[4], in[5], in[6], in[7], quarters + 4);
+    for (int k = 0; k < 4; k++) {
+        _mm_storeu_ps(rows[k], _mm256_castps256_ps128(quarters[k]));
+        _mm_storeu_ps(rows[k] + 4, _mm256_castps256_ps128(quarters[k + 4]));
+    }
+    for (int k = 0; k < 4; k++) {
+        _mm_storeu_ps(rows[k + 4], _mm256_extractf128_ps(quarters[k], 1));
+        _mm_storeu_ps(rows[k + 4] + 4, _mm256_extractf128_ps(quarters[k + 4], 1));
+    }
+}
 static inline sac_n8 sac_n8_load(const uint32_t *p) { return _mm256_load_si256((const __m256i *)p); }
 static inline sac_n8 sac_n8_set(uint32_t v) { return _mm256_set1_epi32((int)v); }
 static inline void sac_n8_store(uint32_t *p, sac_n8 v) { _mm256_storeu_si256((__m256i *)p, v); }
@@ -107,6 +144,11 @@ static inline void sac_n16_pack(uint32_t *out, sac_n16 v, uint32_t mask)
 }
 
 static inline uint32_t sac_f8_le(sac_f8 a, sac_f8 b) { return _mm256_cmp_ps_mask(a, b, _CMP_LE_OQ); }
+/* a < b ? x : y. */
+static inline sac_f8 sac_f8_pick_less(sac_f8 a, sac_f8 b, sac_f8 x, sac_f8 y)
+{
+    return _mm256_mask_blend_ps(_mm256_cmp_ps_mask(a, b, _CMP_LT_OQ), y, x);
+}
 /* The lanes of `mask`, in order, to out[0], out[1], ...; all eight words are written. */
 static inline void sac_n8_pack(uint32_t *out, sac_n8 v, uint32_t mask)
 {
@@ -116,6 +158,10 @@ static inline void sac_n8_pack(uint32_t *out, sac_n8 v, uint32_t mask)
 static inline uint32_t sac_f8_le(sac_f8 a, sac_f8 b)
 {
     return (uint32_t)_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_LE_OQ));
+}
+static inline sac_f8 sac_f8_pick_less(sac_f8 a, sac_f8 b, sac_f8 x, sac_f8 y)
+{
+    return _mm256_blendv_ps(y, x, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
 }
 
 /* Byte k of entry m: the lane of the k-th set bit of m. Bytes keep the table at 2 KB of the first cache. */
@@ -172,6 +218,44 @@ static inline uint32_t sac_f8_le(sac_f8 a, sac_f8 b)
 {
     return (uint32_t)(_mm_movemask_ps(_mm_cmple_ps(a.low, b.low)) |
                       _mm_movemask_ps(_mm_cmple_ps(a.high, b.high)) << 4);
+}
+static inline __m128 sac_sse_pick_less(__m128 a, __m128 b, __m128 x, __m128 y)
+{
+    __m128 less = _mm_cmplt_ps(a, b);
+    return _mm_or_ps(_mm_and_ps(less, x), _mm_andnot_ps(less, y));
+}
+static inline sac_f8 sac_f8_pick_less(sac_f8 a, sac_f8 b, sac_f8 x, sac_f8 y)
+{
+    return (sac_f8){sac_sse_pick_less(a.low, b.low, x.low, y.low),
+                    sac_sse_pick_less(a.high, b.high, x.high, y.high)};
+}
+static inline void sac_f8_rows_load(const float *const rows[8], sac_f8 out[8])
+{
+    for (int half = 0; half < 8; half += 4) {
+        __m128 a = _mm_loadu_ps(rows[0] + half), b = _mm_loadu_ps(rows[1] + half),
+               c = _mm_loadu_ps(rows[2] + half), d = _mm_loadu_ps(rows[3] + half);
+        _MM_TRANSPOSE4_PS(a, b, c, d);
+        out[half].low = a, out[half + 1].low = b, out[half + 2].low = c, out[half + 3].low = d;
+        a = _mm_loadu_ps(rows[4] + half), b = _mm_loadu_ps(rows[5] + half);
+        c = _mm_loadu_ps(rows[6] + half), d = _mm_loadu_ps(rows[7] + half);
+        _MM_TRANSPOSE4_PS(a, b, c, d);
+        out[half].high = a, out[half + 1].high = b, out[half + 2].high = c, out[half + 3].high = d;
+    }
+}
+static inline void sac_f8_rows_store(float *const rows[8], const sac_f8 in[8])
+{
+    for (int half = 0; half < 8; half += 4) {
+        __m128 a = in[half].low, b = in[half + 1].low, c = in[half + 2].low, d = in[half + 3].low;
+        _MM_TRANSPOSE4_PS(a, b, c, d);
+        _mm_storeu_ps(rows[0] + half, a), _mm_storeu_ps(rows[1] + half, b);
+        _mm_storeu_ps(rows[2] + half, c), _mm_storeu_ps(rows[3] + half, d);
+    }
+    for (int half = 0; half < 8; half += 4) {
+        __m128 a = in[half].high, b = in[half + 1].high, c = in[half + 2].high, d = in[half + 3].high;
+        _MM_TRANSPOSE4_PS(a, b, c, d);
+        _mm_storeu_ps(rows[4] + half, a), _mm_storeu_ps(rows[5] + half, b);
+        _mm_storeu_ps(rows[6] + half, c), _mm_storeu_ps(rows[7] + half, d);
+    }
 }
 static inline sac_n8 sac_n8_load(const uint32_t *p)
 {
@@ -245,6 +329,35 @@ static inline uint32_t sac_f8_le(sac_f8 a, sac_f8 b)
 {
     return sac_neon_mask(vcleq_f32(a.low, b.low), vcleq_f32(a.high, b.high));
 }
+static inline sac_f8 sac_f8_pick_less(sac_f8 a, sac_f8 b, sac_f8 x, sac_f8 y)
+{
+    return (sac_f8){vbslq_f32(vcltq_f32(a.low, b.low), x.low, y.low),
+                    vbslq_f32(vcltq_f32(a.high, b.high), x.high, y.high)};
+}
+static inline void sac_neon_quarter(float32x4_t m[4])
+{
+    float32x4x2_t ab = vzipq_f32(m[0], m[2]), cd = vzipq_f32(m[1], m[3]);
+    float32x4x2_t low = vzipq_f32(ab.val[0], cd.val[0]), high = vzipq_f32(ab.val[1], cd.val[1]);
+    m[0] = low.val[0], m[1] = low.val[1], m[2] = high.val[0], m[3] = high.val[1];
+}
+static inline void sac_f8_rows_load(const float *const rows[8], sac_f8 out[8])
+{
+    for (int half = 0; half < 8; half += 4) {
+        float32x4_t low[4], high[4];
+        for (int k = 0; k < 4; k++)
+            low[k] = vld1q_f32(rows[k] + half), high[k] = vld1q_f32(rows[k + 4] + half);
+        sac_neon_quarter(low), sac_neon_quarter(high);
+        for (int k = 0; k < 4; k++) out[half + k] = (sac_f8){low[k], high[k]};
+    }
+}
+static inline void sac_f8_rows_store(float *const rows[8], const sac_f8 in[8])
+{
+    float32x4_t low[8], high[8];
+    for (int k = 0; k < 8; k++) low[k] = in[k].low, high[k] = in[k].high;
+    sac_neon_quarter(low), sac_neon_quarter(low + 4), sac_neon_quarter(high), sac_neon_quarter(high + 4);
+    for (int k = 0; k < 4; k++) vst1q_f32(rows[k], low[k]), vst1q_f32(rows[k] + 4, low[k + 4]);
+    for (int k = 0; k < 4; k++) vst1q_f32(rows[k + 4], high[k]), vst1q_f32(rows[k + 4] + 4, high[k + 4]);
+}
 static inline sac_n8 sac_n8_load(const uint32_t *p) { return (sac_n8){vld1q_u32(p), vld1q_u32(p + 4)}; }
 static inline sac_n8 sac_n8_set(uint32_t v)
 {
@@ -311,6 +424,21 @@ static inline uint32_t sac_f8_le(sac_f8 a, sac_f8 b)
     uint32_t mask = 0;
     for (int k = 0; k < 8; k++) mask |= (uint32_t)(a.v[k] <= b.v[k]) << k;
     return mask;
+}
+static inline sac_f8 sac_f8_pick_less(sac_f8 a, sac_f8 b, sac_f8 x, sac_f8 y)
+{
+    for (int k = 0; k < 8; k++) x.v[k] = a.v[k] < b.v[k] ? x.v[k] : y.v[k];
+    return x;
+}
+static inline void sac_f8_rows_load(const float *const rows[8], sac_f8 out[8])
+{
+    for (int k = 0; k < 8; k++)
+        for (int j = 0; j < 8; j++) out[j].v[k] = rows[k][j];
+}
+static inline void sac_f8_rows_store(float *const rows[8], const sac_f8 in[8])
+{
+    for (int k = 0; k < 8; k++)
+        for (int j = 0; j < 8; j++) rows[k][j] = in[j].v[k];
 }
 static inline sac_n8 sac_n8_load(const uint32_t *p)
 {

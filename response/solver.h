@@ -11,7 +11,7 @@
  * contacts of a colour; it still has its velocity (a kinematic hand, a body whose turn it is not).
  *
  * Index: sac_default_solver_def  sac_solver_create  sac_solver_destroy  sac_solver_begin  sac_solver_solve
- *        sac_solver_cost
+ *        sac_solver_cost  sac_impulse_reference  sac_impulse_apply
  */
 #ifndef SAC_RESPONSE_SOLVER_H
 #define SAC_RESPONSE_SOLVER_H
@@ -33,6 +33,7 @@ typedef struct sac_solver_body {
     float moved[3], turned[3]; /* out: of the centre of mass and about it, this step */
 } sac_solver_body;
 
+/* Impulses are those of a whole step: what the sub-steps apply together when nothing changes. */
 typedef struct sac_solver_point {
     float arm_a[3], arm_b[3];  /* from the centres of mass to the contact, world */
     float normal[3];           /* unit, from a to b */
@@ -40,14 +41,16 @@ typedef struct sac_solver_point {
     float impulse;             /* in: last step's, to start warm; out: this step's, >= 0 */
     float friction_impulse[3]; /* world, on b; in and out */
     float approach;            /* out: speed at which they met before the step, positive when closing */
+    float total; /* out: normal impulse exchanged in this step, blows included: how hard the hit was */
 } sac_solver_point;
 
 typedef struct sac_solver_contact {
     uint32_t a, b;                        /* bodies of the set */
     float friction, restitution, rolling; /* rolling: lever in metres */
     uint32_t count;                       /* points */
+    float rolling_impulse[3];             /* on b; in and out */
+    float unused[7];                      /* so that a point fills a cache line */
     sac_solver_point points[SAC_SOLVER_POINTS];
-    float rolling_impulse[3]; /* in and out */
 } sac_solver_contact;
 
 /* A soft six-degree hold of a body by a hand: the body's anchor is drawn to a target pose. */
@@ -104,10 +107,23 @@ void sac_solver_destroy(sac_solver **solver);
 sac_result sac_solver_begin(sac_solver *solver, uint32_t bodies, uint32_t contacts, uint32_t grabs,
                             sac_error *error);
 
-/* `stop` may be NULL: to the end. A piece of work is a pass over all colours (warm start, solve or relax).
- * Never leaves a body half integrated: when it stops early each body coasts for the rest of dt. Never NaN: a
- * contact whose numbers are not finite is left out. */
+/* `stop` may be NULL: to the end. A piece of work is a pass over all colours (prepare, warm start, solve or
+ * relax). Stopped before the first piece, nothing is solved; after it, at least one solve is made. A sub-step
+ * that cannot be finished is undone, and each body coasts for the rest of dt, so that none is left half
+ * integrated or with the speed that only pushes overlaps apart. Never NaN: points and bodies whose numbers
+ * are not finite are left out. */
 void sac_solver_solve(sac_solver *solver, const sac_solver_step *step, sac_stop *stop, sac_tasks *tasks,
                       sac_solver_report *out_report);
+
+/* Credits a pass over a set costs, near enough to plan with: about half a nanosecond each on one thread. */
+uint64_t sac_solver_cost(uint32_t bodies, uint32_t contacts, uint32_t substeps, uint32_t relaxations);
+
+/* The reference response: the one impulse that changes the closing speed vc of two bodies at a point to -e vc
+ * (literature: j = -(1 + e) vc / (1/ma + 1/mb + n.((Ia^-1 (ra x n)) x ra) + n.((Ib^-1 (rb x n)) x rb))).
+ * Returns j along the normal, on b; 0 when they part or neither can move. Velocities are not changed. */
+float sac_impulse_reference(const sac_solver_body *a, const sac_solver_body *b, const float arm_a[3],
+                            const float arm_b[3], const float normal[3], float restitution);
+/* Impulse p at the arm; on a body that cannot be moved nothing happens. */
+void sac_impulse_apply(sac_solver_body *body, const float arm[3], const float p[3]);
 
 #endif

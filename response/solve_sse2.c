@@ -1,0 +1,1 @@
+#include "response/solve_kernel_internal.h"
