@@ -33,7 +33,7 @@ typedef struct sac_meeting {
     const sac_transform *pose_a, *pose_b; /* must stay while the meeting is used */
     float margin;                         /* world units: pairs this far apart still count */
     float m[3][4],
-        scale;       /* from b's local space to a's; from the tree's to the other's when only one is a tree */
+        scale;       /* from b's local space to a's; with one tree only, from the tree's to the other's */
     uint32_t levels; /* the deepest level there is to reach: the deeper of the two */
     bool swapped;    /* the tree is b and a is not: private, the caller sees a and b as given */
 } sac_meeting;
@@ -84,9 +84,10 @@ typedef struct sac_sweep {
 } sac_sweep;
 
 /* Conservative advance: the share of the step, 0 to 1, that both forms can move before any two of their
- * spheres may be deeper than `allowed` in each other (0 when they are at the start and closing). Roots first,
- * then along the trees; at most `credits` tests, and a share too small rather than too large when they do not
- * suffice. */
+ * spheres (or surfaces of exact forms) may be deeper than `allowed` in each other; `allowed` counts as no
+ * more than half of what two of them are thick. Those deeper at the start may go deeper by `allowed` once
+ * more, so what rests can slide. Roots first, then along the trees; at most about `credits`, and a share too
+ * small rather than too large when they do not suffice. out_tests may be NULL. */
 float sac_meeting_advance(const sac_form *a, const sac_transform *pose_a, const sac_sweep *sweep_a,
                           const sac_form *b, const sac_transform *pose_b, const sac_sweep *sweep_b,
                           float allowed, uint64_t credits, uint64_t *out_tests);

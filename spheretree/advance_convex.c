@@ -1,0 +1,205 @@
+/* Boxes and capsules on their way to each other, to planes and to terrain. An axis along which two convex
+ * bodies are apart stays one until they have closed their gap along it, at most at the pace of their
+ * velocities along it and of their farthest points turning; then the next axis is asked. The axis comes from
+ * the distance of cores a little smaller than the bodies, the gap from the bodies themselves. */
+#include "spheretree/advance_internal.h"
+#include "spheretree/gjk_internal.h"
+#include "spheretree/terrain_internal.h"
+
+#define HULLS_COST 1500u
+#define SAFE 0.9999f
+
+/* A box's core is smaller by this share of its thinnest half: how deep an overlap still has a direction. */
+#define CORE 0.25f
+
+/* Now: core, and by how much the body is larger: a radius all round, or the rest of a box. */
+typedef struct shape {
+    sac_hull core, whole;
+    float radius;
+} shape;
+
+static void shape_now(const sac_mover *m, shape *out)
+{
+    const sac_form *f = m->form;
+    out->radius = f->radius * m->scale;
+    out->core.count = f->kind == SAC_FORM_CAPSULE ? 2 : 8;
+    out->whole.count = out->core.count;
+    float shrink = f->kind == SAC_FORM_BOX ? CORE * fminf(f->half[0], fminf(f->half[1], f->half[2])) : 0;
+    for (uint32_t k = 0; k < out->core.count; k++) {
+        float inner[3] = {0, 0, 0}, outer[3] = {0, 0, 0};
+        if (f->kind == SAC_FORM_CAPSULE) {
+            inner[1] = outer[1] = k ? f->half[1] : -f->half[1];
+        } else {
+            for (int i = 0; i < 3; i++) {
+                float sign = k >> i & 1 ? 1.0f : -1.0f;
+                inner[i] = sign * (f->half[i] - shrink);
+                outer[i] = sign * f->half[i];
+            }
+        }
+        sac_mover_arm(m, inner, out->core.points[k]);
+        sac_mover_arm(m, outer, out->whole.points[k]);
+        for (int i = 0; i < 3; i++) {
+            out->core.points[k][i] += m->at[i];
+            out->whole.points[k][i] += m->at[i];
+        }
+    }
+}
+
+static float most_along(const sac_hull *h, const float n[3], float sign)
+{
+    float most = -FLT_MAX;
+    for (uint32_t i = 0; i < h->count; i++) most = fmaxf(most, sign * sac_v3_dot(h->points[i], n));
+    return most;
+}
+
+/* How far the farthest point is from the turning point, whatever the share. */
+static float reach_of(const sac_mover *m)
+{
+    float arm[3];
+    if (m->spin == 0 || m->form->kind >= SAC_FORM_PLANE) return 0;
+    sac_mover_arm(m, m->form->ball, arm);
+    return sac_v3_length(arm) + m->form->ball[3] * m->scale;
+}
+
+typedef struct pursuit {
+    sac_mover *a, *b;
+    float allowed, turning; /* turning: fastest that points move by turning, both together */
+    float share;            /* found so far, 1: free */
+    uint64_t tests, credits;
+    /* Terrain: */
+    float deepest; /* at the start */
+    bool measuring;
+    float reach;
+} pursuit;
+
+/* Gap of the two, negative when they overlap, along the best axis there is; false: too deep to tell. `fixed`:
+ * points of b that do not come from a form. */
+static bool gap_now(const pursuit *p, const sac_hull *fixed, float n[3], float *gap)
+{
+    shape a, b;
+    shape_now(p->a, &a);
+    if (fixed) {
+        if (!(sac_hulls_apart(&a.core, fixed, n) > 0)) return false;
+        *gap = -most_along(fixed, n, -1) - most_along(&a.whole, n, 1) - a.radius;
+        return true;
+    }
+    if (p->b->form->kind == SAC_FORM_PLANE) {
+        float out[3];
+        sac_v3_turn(p->b->rows, p->b->form->normal, out);
+        for (int i = 0; i < 3; i++) n[i] = -out[i];
+        float offset = p->b->form->offset - sac_v3_dot(p->b->form->normal, p->b->centre);
+        *gap = -most_along(&a.whole, out, -1) - a.radius - (sac_v3_dot(out, p->b->at) + offset * p->b->scale);
+        return true;
+    }
+    shape_now(p->b, &b);
+    if (!(sac_hulls_apart(&a.core, &b.core, n) > 0)) return false;
+    *gap = -most_along(&b.whole, n, -1) - most_along(&a.whole, n, 1) - a.radius - b.radius;
+    return true;
+}
+
+static void go(pursuit *p, float share)
+{
+    sac_mover_go(p->a, share);
+    sac_mover_go(p->b, share);
+}
+
+static void pursue(pursuit *p, const sac_hull *fixed)
+{
+    float share = 0, allowed = p->allowed, rel[3], gap, n[3];
+    sac_v3_sub(p->a->v, p->b->v, rel);
+    for (int round = 0; round < SAC_ADVANCE_ROUNDS; round++) {
+        go(p, share);
+        p->tests += HULLS_COST;
+        if (!gap_now(p, fixed, n, &gap)) {
+            /* Deep inside at the start: on by what is allowed, no more. */
+            float pace = sac_v3_length(rel) + p->turning;
+            if (round == 0) share = pace > 0 ? allowed / pace : 1;
+            break;
+        }
+        if (round == 0 && -gap > allowed) allowed += -gap;
+        float closing = sac_v3_dot(rel, n) + p->turning;
+        if (closing <= 0) {
+            share = 1;
+            break;
+        }
+        float left = gap + allowed, step = left > 0 ? left / closing * SAFE : 0;
+        share += step;
+        if (share >= p->share || step < 1e-4f || p->tests >= p->credits) break;
+    }
+    if (share < p->share) p->share = share;
+}
+
+static void pursue_triangle(uint32_t feature, const float (*corner)[3], const float normal[3], void *user)
+{
+    pursuit *p = user;
+    (void)feature;
+    sac_hull triangle = {.count = 3};
+    float world_normal[3], from[3], n[3], gap;
+    go(p, 0);
+    sac_v3_turn(p->b->rows, normal, world_normal);
+    for (int k = 0; k < 3; k++) {
+        sac_mover_arm(p->b, corner[k], triangle.points[k]);
+        for (int i = 0; i < 3; i++) triangle.points[k][i] += p->b->at[i];
+    }
+    float middle[3];
+    sac_mover_arm(p->a, p->a->form->ball, middle);
+    for (int i = 0; i < 3; i++) middle[i] += p->a->at[i];
+    sac_v3_sub(middle, triangle.points[0], from);
+    float height = sac_v3_dot(from, world_normal), speed = -sac_v3_dot(p->a->v, world_normal);
+    p->tests += 20;
+    if (height < 0 || height > p->reach + fmaxf(speed, 0)) return; /* behind it, or never near */
+    if (p->measuring) {
+        p->tests += HULLS_COST;
+        if (height < p->reach && gap_now(p, &triangle, n, &gap) && -gap > p->deepest) p->deepest = -gap;
+        return;
+    }
+    if (p->tests >= p->credits) {
+        p->share = 0;
+        return;
+    }
+    pursue(p, &triangle);
+}
+
+static void pursue_terrain(pursuit *p)
+{
+    /* Terrain does not turn: its movement, should it have any, is taken into a's. */
+    float middle[3], d[3], way[3], local[3], unit = 1 / p->b->scale;
+    sac_mover *a = p->a, *b = p->b;
+    for (int i = 0; i < 3; i++) a->v[i] -= b->v[i], b->v[i] = b->w[i] = 0;
+    b->spin = 0;
+    sac_mover_arm(a, a->form->ball, middle);
+    p->reach = a->form->ball[3] * a->scale + (a->spin > 0 ? 2 * sac_v3_length(middle) : 0);
+    sac_box box = sac_box_empty();
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < 3; i++) d[i] = a->at[i] + middle[i] + (k ? a->v[i] : 0) - b->at[i];
+        sac_v3_turn_back(b->rows, d, way);
+        for (int i = 0; i < 3; i++) local[i] = way[i] * unit + b->centre[i];
+        sac_box_add(&box, local);
+    }
+    for (int i = 0; i < 3; i++) {
+        box.low[i] -= p->reach * unit;
+        box.high[i] += p->reach * unit;
+    }
+    const sac_terrain *t = b->form->terrain;
+    p->measuring = true;
+    p->tests += sac_terrain_walk(t, &box, NULL, NULL, pursue_triangle, p);
+    p->measuring = false;
+    if (p->deepest > p->allowed) p->allowed += p->deepest;
+    p->tests += sac_terrain_walk(t, &box, NULL, NULL, pursue_triangle, p);
+}
+
+float sac_advance_convex(sac_mover *a, sac_mover *b, float allowed, uint64_t credits, uint64_t *tests)
+{
+    pursuit p = {.a = a, .b = b, .share = 1, .credits = credits, .tests = *tests, .deepest = -FLT_MAX};
+    float thin = fminf(a->form->thickness * a->scale,
+                       b->form->thickness < FLT_MAX ? b->form->thickness * b->scale : FLT_MAX);
+    if (b->form->kind == SAC_FORM_TERRAIN) thin = a->form->thickness * a->scale;
+    p.allowed = fminf(allowed, CORE * 0.5f * thin);
+    p.turning = a->spin * reach_of(a) + b->spin * reach_of(b);
+    if (b->form->kind == SAC_FORM_TERRAIN)
+        pursue_terrain(&p);
+    else
+        pursue(&p, NULL);
+    *tests = p.tests;
+    return p.share;
+}
