@@ -482,9 +482,7 @@ sac_result sac_body_set_filter(sac_world *world, sac_body_id id, const sac_filte
     if (slot == UINT32_MAX) return stale(error);
     world->cold[slot].filter = *filter;
     sac_body_wake_slot(world, slot);
-    sac_broad_remove(world->broad, slot);
-    sac_pairs_begun_and_ended(world);
-    if (!sac_body_place_bounds(world, slot, 1.0f / 90) || !sac_world_fit_pairs(world))
+    if (!sac_broad_refilter(world->broad, slot) || !sac_world_fit_pairs(world))
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the body's pairs");
     sac_pairs_begun_and_ended(world);
     return SAC_OK;

@@ -31,22 +31,24 @@ void sac_pairs_begun_and_ended(sac_world *world)
     for (uint32_t i = 0; i < broad->ended_count; i++) {
         uint32_t p = broad->ended[i];
         if (p >= world->memory_room || !world->memory[p].touching) continue;
-        const sac_broad_pair *pair = &broad->pairs[p];
+        uint32_t a, b;
+        sac_broad_ended_bodies(broad, p, &a, &b);
         sac_pair_memory *memory = &world->memory[p];
         memory->touching = false;
-        if (world->touches[pair->a]) world->touches[pair->a]--;
-        if (world->touches[pair->b]) world->touches[pair->b]--;
+        if (world->touches[a]) world->touches[a]--;
+        if (world->touches[b]) world->touches[b]--;
         sac_contact_event event = {.kind = SAC_CONTACT_END,
-                                   .a = sac_body_id_of(world, pair->a),
-                                   .b = sac_body_id_of(world, pair->b),
-                                   .user_a = world->cold[pair->a].user,
-                                   .user_b = world->cold[pair->b].user,
+                                   .a = sac_body_id_of(world, a),
+                                   .b = sac_body_id_of(world, b),
+                                   .user_a = world->cold[a].user,
+                                   .user_b = world->cold[b].user,
                                    .sensor = memory->sensor};
         sac_array_push(&world->pending_ends, event);
     }
     for (uint32_t i = 0; i < broad->begun_count; i++) {
         uint32_t p = broad->begun[i];
         const sac_broad_pair *pair = &broad->pairs[p];
+        if (pair->a == SAC_NO_BODY) continue; /* gone again already */
         world->memory[p] = (sac_pair_memory){
             .depth = -FLT_MAX,
             .sensor = ((world->flags[pair->a] | world->flags[pair->b]) & SAC_BODY_SENSOR) != 0};
