@@ -85,21 +85,11 @@ bool sac_facet_sharp(const sac_facet *f, int k)
     return c == CROSS_RIM || c == CROSS_RIDGE;
 }
 
-bool sac_facet_touch(const sac_facet *f, const float centre[3], float radius, float below, bool known,
-                     sac_terrain_touch *out)
+/* A closest point on an edge or corner, `v` off the centre: does it count, and which way does it push?
+ * touch->normal and distance are those of the plane before. */
+static bool edge_touch(const sac_facet *f, int place, const float v[3], float distance, bool known,
+                       sac_terrain_touch *out)
 {
-    float from[3], v[3];
-    sac_v3_sub(centre, f->corner[0], from);
-    float height = sac_v3_dot(f->normal, from);
-    if (!(height <= radius && height >= -below)) return false;
-    int place = sac_triangle_closest(f->corner, centre, out->closest);
-    sac_v3_copy(f->normal, out->normal);
-    out->distance = height;
-    if (place == 0) return true;
-
-    sac_v3_sub(centre, out->closest, v);
-    float distance = sac_v3_length(v);
-    if (!(distance <= (height < 0 ? below : radius))) return false;
     /* The edges that meet where the closest point is. */
     int edges[2] = {place <= 3 ? place - 1 : place - 4, place <= 3 ? place - 1 : (place - 4 + 2) % 3};
     bool flat = true, valley = false, theirs = false, rim = false;
@@ -111,23 +101,46 @@ bool sac_facet_touch(const sac_facet *f, const float centre[3], float radius, fl
         rim |= c == CROSS_RIM;
         theirs |= over && c != CROSS_RIM;
     }
-    if (height < 0) {
-        /* Below and beside: the ground goes on there unless it turns up, leaving a wedge that belongs to no
-         * triangle. */
-        return (valley && distance <= below) || (known && flat);
+    if (out->distance < 0) {
+        /* Below and beside. Where the ground turns up it is below both sides; a wedge under the edge that no
+         * neighbour claims belongs to it. */
+        return valley || (!theirs && !rim) || (known && flat);
     }
     if (theirs) {
         /* A neighbour is nearer. When nobody will ask it, the plane goes on over flat edges. */
         return known && flat;
     }
-    if (flat || (valley && !rim)) {
-        out->distance = distance;
-        return true;
-    }
-    if (distance > 1e-6f * radius && distance > 1e-12f)
-        for (int i = 0; i < 3; i++) out->normal[i] = v[i] / distance;
     out->distance = distance;
+    if (!flat && (!valley || rim) && distance > 1e-12f)
+        for (int i = 0; i < 3; i++) out->normal[i] = v[i] / distance;
     return true;
+}
+
+/* The plane, and the closest point. 0: interior, a touch already; 1 to 6 as sac_triangle_closest, with the
+ * offset and its length; -1: too far. */
+static int plane_touch(const float (*corner)[3], const float normal[3], const float centre[3], float radius,
+                       float below, float v[3], float *distance, sac_terrain_touch *out)
+{
+    float from[3];
+    sac_v3_sub(centre, corner[0], from);
+    float height = sac_v3_dot(normal, from);
+    if (!(height <= radius && height >= -below)) return -1;
+    int place = sac_triangle_closest(corner, centre, out->closest);
+    sac_v3_copy(normal, out->normal);
+    out->distance = height;
+    if (place == 0) return 0;
+    sac_v3_sub(centre, out->closest, v);
+    *distance = sac_v3_length(v);
+    return *distance <= (height < 0 ? below : radius) ? place : -1;
+}
+
+bool sac_facet_touch(const sac_facet *f, const float centre[3], float radius, float below, bool known,
+                     sac_terrain_touch *out)
+{
+    float v[3], distance;
+    int place =
+        plane_touch((const float(*)[3])f->corner, f->normal, centre, radius, below, v, &distance, out);
+    return place == 0 || (place > 0 && edge_touch(f, place, v, distance, known, out));
 }
 
 /* ---- probing ---- */
@@ -160,14 +173,17 @@ static void add_touch(probe *p, const sac_terrain_touch *touch)
 static void probe_triangle(uint32_t feature, const float (*corner)[3], const float normal[3], void *user)
 {
     probe *p = user;
-    float from[3];
-    sac_v3_sub(p->centre, corner[0], from);
-    float height = sac_v3_dot(normal, from);
-    if (!(height <= p->reach && height >= -p->reach && height >= -p->below && height <= p->radius)) return;
-    sac_facet facet;
     sac_terrain_touch touch;
-    sac_terrain_facet(p->terrain, feature, &facet);
-    if (!sac_facet_touch(&facet, p->centre, p->radius, p->below, false, &touch)) return;
+    float v[3], distance;
+    /* Neighbours are looked up only where an edge is in reach. */
+    int place = plane_touch(corner, normal, p->centre, fminf(p->radius, p->reach), fminf(p->below, p->reach),
+                            v, &distance, &touch);
+    if (place < 0) return;
+    if (place > 0) {
+        sac_facet facet;
+        sac_terrain_facet(p->terrain, feature, &facet);
+        if (!edge_touch(&facet, place, v, distance, false, &touch)) return;
+    }
     touch.feature = feature;
     add_touch(p, &touch);
     if (p->wanted == 1 && fabsf(touch.distance) < p->reach) p->reach = fabsf(touch.distance);
@@ -194,10 +210,48 @@ static void probe_column(probe *p, uint64_t *tests)
     add_touch(p, &touch);
 }
 
+/* Of two that oppose each other the farther one, seen from behind, is the far side of something thin. */
+static bool far_side(const probe *p, const sac_terrain_touch *touch)
+{
+    for (uint32_t k = 0; k < p->count && touch->distance < 0; k++)
+        if (sac_v3_dot(touch->normal, p->touches[k].normal) < -0.5f &&
+            fabsf(p->touches[k].distance) < fabsf(touch->distance))
+            return true;
+    return false;
+}
+
+/* The nearest ones that all point different ways, then the deepest of them first. */
+static uint32_t choose(probe *p, sac_terrain_touch *out, uint32_t capacity)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 1; i < p->count; i++) {
+        sac_terrain_touch touch = p->touches[i];
+        uint32_t at = i;
+        for (; at > 0 && fabsf(touch.distance) < fabsf(p->touches[at - 1].distance); at--)
+            p->touches[at] = p->touches[at - 1];
+        p->touches[at] = touch;
+    }
+    for (uint32_t i = 0; i < p->count && kept < capacity; i++) {
+        const sac_terrain_touch *touch = &p->touches[i];
+        bool same = false;
+        for (uint32_t k = 0; k < kept; k++) same |= sac_v3_dot(out[k].normal, touch->normal) > SAME_WAY;
+        if (same || far_side(p, touch)) continue;
+        uint32_t at = kept++;
+        for (; at > 0 && touch->distance < out[at - 1].distance; at--) out[at] = out[at - 1];
+        out[at] = *touch;
+    }
+    return kept;
+}
+
 uint32_t sac_terrain_probe(const sac_terrain *t, const float centre[3], float radius, sac_terrain_touch *out,
                            uint32_t capacity, uint64_t *out_tests)
 {
-    probe p = {.terrain = t, .centre = centre, .radius = radius, .wanted = capacity};
+    probe p; /* not zeroed: the touches are many */
+    p.terrain = t;
+    p.centre = centre;
+    p.radius = radius;
+    p.wanted = capacity;
+    p.count = 0;
     p.below = t->posts ? radius : sac_terrain_below(t, radius);
     p.reach = fmaxf(radius, p.below);
     if (capacity == 0) return 0;
@@ -205,28 +259,9 @@ uint32_t sac_terrain_probe(const sac_terrain *t, const float centre[3], float ra
         probe_column(&p, out_tests);
         if (p.count && capacity == 1) p.reach = fminf(p.reach, fabsf(p.touches[0].distance));
     }
-    *out_tests += sac_terrain_walk(t, NULL, centre, &p.reach, probe_triangle, &p);
+    *out_tests += 1 + sac_terrain_walk(t, NULL, centre, &p.reach, probe_triangle, &p);
 
-    /* The far side of something thin: of two that oppose each other and the farther one seen from behind,
-     * only the nearer is meant. */
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < p.count; i++) {
-        bool far_side = false;
-        for (uint32_t k = 0; k < p.count && p.touches[i].distance < 0; k++)
-            far_side |= sac_v3_dot(p.touches[i].normal, p.touches[k].normal) < -0.5f &&
-                        fabsf(p.touches[k].distance) < fabsf(p.touches[i].distance);
-        if (far_side) continue;
-        /* Sorted in, nearest first when one is wanted, else deepest first. */
-        uint32_t at = kept < capacity ? kept++ : capacity;
-        float key = capacity == 1 ? fabsf(p.touches[i].distance) : p.touches[i].distance;
-        for (; at > 0; at--) {
-            float other = capacity == 1 ? fabsf(out[at - 1].distance) : out[at - 1].distance;
-            if (!(key < other)) break;
-            if (at < capacity) out[at] = out[at - 1];
-        }
-        if (at < capacity) out[at] = p.touches[i];
-    }
-    return kept;
+    return choose(&p, out, capacity);
 }
 
 /* ---- nearest ---- */

@@ -30,14 +30,31 @@ static bool wanted(search *s, const float low[3], const float high[3])
     return true;
 }
 
+/* Farther than this from what is looked for: a point's square of distance, or 0 and FLT_MAX for a box. */
+static float aside(search *s, const sac_terrain_node *node)
+{
+    if (s->point) {
+        s->looked++;
+        return box_distance2(node->low, node->high, s->point);
+    }
+    return wanted(s, node->low, node->high) ? 0 : FLT_MAX;
+}
+
 static void walk_triangles(const sac_terrain *t, search *s, sac_triangle_visit *visit, void *user)
 {
-    uint32_t stack[SAC_TERRAIN_STACK], count = 0;
-    stack[count++] = 0;
+    struct {
+        float aside;
+        uint32_t index;
+    } stack[SAC_TERRAIN_STACK];
+    uint32_t count = 0;
+    stack[count].index = 0;
+    stack[count++].aside = aside(s, &t->nodes[0]);
     while (count) {
-        uint32_t index = stack[--count];
+        count--;
+        float limit = s->point ? *s->reach * *s->reach : 0;
+        if (!(stack[count].aside <= limit)) continue;
+        uint32_t index = stack[count].index;
         const sac_terrain_node *node = &t->nodes[index];
-        if (!wanted(s, node->low, node->high)) continue;
         for (uint32_t i = 0; i < node->count; i++) {
             const sac_terrain_triangle *f = &t->triangles[node->second + i];
             s->looked++;
@@ -45,14 +62,16 @@ static void walk_triangles(const sac_terrain *t, search *s, sac_triangle_visit *
         }
         if (node->count) continue;
         uint32_t first = index + 1, second = node->second;
+        float near = aside(s, &t->nodes[first]), far = aside(s, &t->nodes[second]);
         /* The nearer one on top: what it finds may spare the other. */
-        if (s->point && box_distance2(t->nodes[second].low, t->nodes[second].high, s->point) <
-                            box_distance2(t->nodes[first].low, t->nodes[first].high, s->point)) {
+        if (far < near) {
             uint32_t swap = first;
+            float swap_aside = near;
             first = second, second = swap;
+            near = far, far = swap_aside;
         }
-        stack[count++] = second;
-        stack[count++] = first;
+        if (far <= limit) stack[count].index = second, stack[count++].aside = far;
+        if (near <= limit) stack[count].index = first, stack[count++].aside = near;
     }
 }
 
