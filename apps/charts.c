@@ -23,7 +23,8 @@ static const char style[] =
     "margin-right:6px;vertical-align:middle}.legend .dash i{background:none;border-top:2px dashed var(--c);"
     "height:0}.chart .note{color:var(--pale);font-size:13px;margin:2px 0 8px;max-width:100ch}</style>";
 
-enum { LEFT = 52, RIGHT = 14, TOP = 12, BOTTOM = 38 };
+/* MOST_TICKS: a step may be too small to be seen beside what it is added to. */
+enum { LEFT = 52, RIGHT = 14, TOP = 12, BOTTOM = 38, MOST_TICKS = 32 };
 
 typedef struct frame {
     double width, height, left, right, bottom;
@@ -148,8 +149,9 @@ static void x_ticks(sac_page *page, const frame *f)
         return;
     }
     double step = tick_step(range, f->width > 600 ? 9 : 5);
-    for (double x = ceil(f->x0 / step - 1e-9) * step; x <= f->x1 + 1e-9 * range; x += step)
-        x_tick(page, f, x);
+    double first = ceil(f->x0 / step - 1e-9) * step;
+    for (int i = 0; i < MOST_TICKS && first + i * step <= f->x1 + 1e-9 * range; i++)
+        x_tick(page, f, first + i * step);
 }
 
 static void y_tick(sac_page *page, const frame *f, double y)
@@ -177,8 +179,9 @@ static void y_ticks(sac_page *page, const frame *f)
     double range = f->y1 - f->y0;
     if (!(range > 0)) return;
     double step = tick_step(range, 4);
-    for (double y = ceil(f->y0 / step - 1e-9) * step; y <= f->y1 + 1e-9 * range; y += step)
-        y_tick(page, f, y);
+    double first = ceil(f->y0 / step - 1e-9) * step;
+    for (int i = 0; i < MOST_TICKS && first + i * step <= f->y1 + 1e-9 * range; i++)
+        y_tick(page, f, first + i * step);
 }
 
 static void limit_across(sac_page *page, const frame *f, const sac_chart_def *def)

@@ -13,16 +13,20 @@ static const sac_peer_engine *const engines[] = {
 #ifdef SACCADE_ODE
     &sac_peer_ode,
 #endif
+    NULL,
 };
-enum { ENGINES = sizeof engines / sizeof *engines };
+enum { ENGINES = sizeof engines / sizeof *engines - 1 };
 
-const sac_peer_engine *sac_peer_engine_at(uint32_t index) { return index < ENGINES ? engines[index] : NULL; }
+const sac_peer_engine *sac_peer_engine_at(uint32_t index)
+{
+    return engines[index <= ENGINES ? index : ENGINES];
+}
 
 const sac_peer_engine *sac_peer_engine_named(const char *name)
 {
-    for (int i = 0; i < ENGINES; i++)
-        if (strcmp(engines[i]->name, name) == 0) return engines[i];
-    return NULL;
+    uint32_t i = 0;
+    while (engines[i] && strcmp(engines[i]->name, name) != 0) i++;
+    return engines[i];
 }
 
 const char *sac_peer_missing(void)
