@@ -94,8 +94,8 @@ static void say_table(sac_stability *st)
     sac_percentiles wall = sac_noise_floor_wall_us(&st->floor);
     char text[32];
     if (sac_peer_missing()) sac_say("%s.\n\n", sac_peer_missing());
-    sac_say("Bodies held with no late frame, %s of %s, %g s of motion:\n\n%-14s", def->scene, def->shape,
-            def->seconds, "");
+    sac_say("Bodies held with no late frame and none lost, %s of %s, %g s of motion:\n\n%-14s", def->scene,
+            def->shape, def->seconds, "");
     for (uint32_t h = 0; h < def->hz_count; h++)
         for (uint32_t b = 0; b < def->budget_count; b++) {
             snprintf(text, sizeof text, "%gHz/%gms", def->hz[h], def->budget_us[b] * 1e-3);
@@ -116,13 +116,13 @@ static void say_table(sac_stability *st)
         sac_say("\n");
     }
     sac_say("\nThe same %u bodies for all at %g Hz, budget %g ms:\n\n"
-            "                 p50 ms   p99 ms   max ms   late  (machine's)   overlap mean/p99 mm\n",
+            "                 p50 ms   p99 ms   max ms   late  (machine's)   overlap mean/p99 mm   lost\n",
             st->same_bodies, st->same_hz, st->same_budget_us * 1e-3);
     for (uint32_t i = 0; i < st->same_count; i++) {
         const sac_trial *t = &st->same[i];
-        sac_say("%-14s %8.3f %8.3f %8.3f %6u  %11u   %12.2f %6.2f\n", def->contenders[i].name,
+        sac_say("%-14s %8.3f %8.3f %8.3f %6u  %11u   %12.2f %6.2f %6u\n", def->contenders[i].name,
                 t->wall.p50 * 1e-3, t->wall.p99 * 1e-3, t->wall.max * 1e-3, t->misses,
-                t->misses - t->misses_own, t->overlap.mean_mm, t->overlap.p99_mm);
+                t->misses - t->misses_own, t->overlap.mean_mm, t->overlap.p99_mm, sac_trial_lost(t));
     }
     sac_say(
         "\nNoise floor: an idle loop was late by %.2f us (p50), %.2f (p99), %.2f (p99.9), %.1f (max of %zu)."
@@ -168,8 +168,11 @@ int sac_cmd_stability(int argc, char **argv)
         "A spin loop beside the steps tells a slow engine from a machine that took the core away.",
         options,
         sizeof options / sizeof *options,
-        "A late frame counts against the engine only when its thread used more CPU time than the budget (and "
-        "the\nmost the spin loop did). The whole search takes tens of minutes, --quick about one."};
+        "A load is held when no frame was late and no body left the box. A late frame counts against the "
+        "engine\n"
+        "only when its thread used more CPU time than the budget (and the most the spin loop did). The "
+        "whole\n"
+        "search takes tens of minutes, --quick about one."};
     int count, code = sac_options_parse(&command, argc, argv, &common, NULL, 0, &count);
     if (code >= 0) return code;
     sac_console_init("stability", &common);

@@ -57,7 +57,8 @@ static bool keep(search *s, const sac_trial *trial, double budget_us, bool held)
                      .complete = trial->complete,
                      .held = held,
                      .cpu = trial->cpu,
-                     .wall = trial->wall};
+                     .wall = trial->wall,
+                     .overlap = trial->overlap};
     for (uint32_t i = 0; i < trial->frames; i++) {
         bool late = trial->wall_us[i] > budget_us;
         load.misses += late;
@@ -140,6 +141,7 @@ static sac_result answer(search *s)
         if (load.held) {
             held.bodies = n, held.cpu = load.cpu, held.wall = load.wall;
             held.misses_machine = load.misses - load.misses_own;
+            held.overlap = load.overlap;
         } else {
             held.fails_at = n;
         }

@@ -46,6 +46,7 @@ typedef struct sac_held {
     uint32_t fails_at;         /* the smallest load seen to fail; 0: none did, the limit was reached */
     sac_percentiles cpu, wall; /* us, at `bodies` */
     uint32_t misses_machine;   /* frames late at `bodies` that the noise floor explains */
+    sac_penetration overlap;   /* at `bodies`, at the end */
 } sac_held;
 
 /* A trial that was run, without its frames. */
@@ -55,6 +56,7 @@ typedef struct sac_load {
     bool complete, held;
     sac_percentiles cpu, wall; /* us */
     uint32_t misses, misses_own;
+    sac_penetration overlap; /* at the end */
 } sac_load;
 
 typedef struct sac_stability {

@@ -22,10 +22,12 @@ static json_t *numbers(const sac_percentiles *p)
 static json_t *held_json(const sac_stability *st, const sac_held *h)
 {
     const sac_contender *c = &st->def->contenders[h->contender];
-    return json_pack("{s:s,s:b,s:f,s:f,s:i,s:b,s:i,s:o,s:o,s:i}", "engine", c->name, "saccade", !!c->policy,
-                     "hz", h->hz, "budget_us", h->budget_us, "bodies", (int)h->bodies, "at_least",
-                     h->bodies && !h->fails_at, "fails_at", (int)h->fails_at, "cpu_us", numbers(&h->cpu),
-                     "step_us", numbers(&h->wall), "misses_machine", (int)h->misses_machine);
+    return json_pack("{s:s,s:b,s:f,s:f,s:i,s:b,s:i,s:o,s:o,s:i,s:{s:f,s:f,s:f}}", "engine", c->name,
+                     "saccade", !!c->policy, "hz", h->hz, "budget_us", h->budget_us, "bodies", (int)h->bodies,
+                     "at_least", h->bodies && !h->fails_at, "fails_at", (int)h->fails_at, "cpu_us",
+                     numbers(&h->cpu), "step_us", numbers(&h->wall), "misses_machine", (int)h->misses_machine,
+                     "penetration_mm", "mean", h->overlap.mean_mm, "p99", h->overlap.p99_mm, "max",
+                     h->overlap.max_mm);
 }
 
 json_t *sac_stability_json(sac_stability *st)
@@ -57,14 +59,18 @@ json_t *sac_stability_json(sac_stability *st)
 static sac_result save_trials(const sac_stability *st, const char *path, sac_error *error)
 {
     sac_page csv = {0};
-    sac_page_add(&csv, "engine,hz,budget_us,bodies,frames,complete,held,cpu_p50_us,cpu_p99_us,cpu_p999_us,"
-                       "cpu_max_us,wall_p50_us,wall_p99_us,wall_p999_us,wall_max_us,misses,misses_own\n");
+    sac_page_add(
+        &csv, "engine,hz,budget_us,bodies,frames,complete,held,cpu_p50_us,cpu_p99_us,cpu_p999_us,"
+              "cpu_max_us,wall_p50_us,wall_p99_us,wall_p999_us,wall_max_us,misses,misses_own,overlap_mean_mm,"
+              "overlap_p99_mm,overlap_max_mm,outside,not_finite\n");
     for (size_t i = 0; i < st->loads.count; i++) {
         const sac_load *l = &st->loads.data[i];
-        sac_page_add(&csv, "%s,%g,%g,%u,%u,%d,%d,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%u,%u\n",
-                     st->def->contenders[l->contender].name, l->hz, l->budget_us, l->bodies, l->frames,
-                     l->complete, l->held, l->cpu.p50, l->cpu.p99, l->cpu.p999, l->cpu.max, l->wall.p50,
-                     l->wall.p99, l->wall.p999, l->wall.max, l->misses, l->misses_own);
+        sac_page_add(
+            &csv, "%s,%g,%g,%u,%u,%d,%d,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%u,%u,%.3f,%.3f,%.3f,%u,%u\n",
+            st->def->contenders[l->contender].name, l->hz, l->budget_us, l->bodies, l->frames, l->complete,
+            l->held, l->cpu.p50, l->cpu.p99, l->cpu.p999, l->cpu.max, l->wall.p50, l->wall.p99, l->wall.p999,
+            l->wall.max, l->misses, l->misses_own, l->overlap.mean_mm, l->overlap.p99_mm, l->overlap.max_mm,
+            l->overlap.outside, l->overlap.not_finite);
     }
     sac_result result = sac_page_save(&csv, path, error);
     sac_page_fini(&csv);
@@ -118,11 +124,12 @@ static void add_bars(sac_page *page, const sac_stability *st)
                 .name = def->contenders[c].name, .y = values[c], .count = def->budget_count};
         }
         snprintf(title, sizeof title, "Bodies held at %g Hz", def->hz[h]);
-        sac_chart_def chart = {.title = title,
-                               .logarithmic = true,
-                               .least = 1,
-                               .most = def->most,
-                               .note = "Zero misses of their own in the whole trial. Logarithmic."};
+        sac_chart_def chart = {
+            .title = title,
+            .logarithmic = true,
+            .least = 1,
+            .most = def->most,
+            .note = "No late frame of their own and no body lost in the whole trial. Logarithmic."};
         sac_chart_bars(page, &chart, labels, def->budget_count, series, def->contender_count, NULL);
     }
     sac_charts_end(page);
@@ -153,12 +160,15 @@ static void add_held_table(sac_page *page, const sac_stability *st)
                     sac_page_add(page, "<td>–</td>");
                     continue;
                 }
-                sac_page_add(page, "<td%s>%s%s</td>", held->bodies == best && best ? " class=\"best\"" : "",
+                sac_page_add(page, "<td%s>%s%s", held->bodies == best && best ? " class=\"best\"" : "",
                              held->bodies && !held->fails_at ? "≥ " : "", sac_text_count(text, held->bodies));
+                if (held->bodies) sac_page_add(page, "<br><small>%.1f mm</small>", held->overlap.mean_mm);
+                sac_page_add(page, "</td>");
             }
         sac_page_add(page, "</tr>\n");
     }
-    sac_page_add(page, "</table></div>\n");
+    sac_page_add(page, "</table></div>\n<p>Below each number: the mean overlap of leaf spheres at the end. A "
+                       "load counts as held when no step was late and no body left the box.</p>\n");
 }
 
 static void add_same_table(sac_page *page, const sac_stability *st)
@@ -185,14 +195,17 @@ static void add_same_table(sac_page *page, const sac_stability *st)
 static bool add_same_charts(sac_page *page, const sac_stability *st)
 {
     uint32_t n = st->same_count, frames = n ? st->same[0].frames : 0;
-    double *ms = malloc(((size_t)n * frames + 1) * sizeof *ms);
-    sac_chart_series series[SAC_STABILITY_MOST];
+    double *ms = malloc((2 * (size_t)n * frames + 1) * sizeof *ms), *cpu = ms + (size_t)n * frames;
+    sac_chart_series series[SAC_STABILITY_MOST], own[SAC_STABILITY_MOST];
     char title[96], limit[48];
     if (!ms) return false;
     for (uint32_t i = 0; i < n; i++) {
         for (uint32_t f = 0; f < frames; f++) ms[i * frames + f] = st->same[i].wall_us[f] * 1e-3;
+        for (uint32_t f = 0; f < frames; f++) cpu[i * frames + f] = st->same[i].cpu_us[f] * 1e-3;
         series[i] = (sac_chart_series){
             .name = st->def->contenders[i].name, .y = ms + (size_t)i * frames, .count = frames};
+        own[i] = series[i];
+        own[i].y = cpu + (size_t)i * frames;
     }
     snprintf(title, sizeof title, "Step time, frame by frame: %u bodies", st->same_bodies);
     snprintf(limit, sizeof limit, "budget %g ms", st->same_budget_us * 1e-3);
@@ -207,6 +220,9 @@ static bool add_same_charts(sac_page *page, const sac_stability *st)
                            .wide = true,
                            .note = "Ticks along the upper edge: frames over the budget."};
     sac_chart_strip(page, &strip, series, n);
+    strip.title = "CPU time of the same steps";
+    strip.note = "What the engine itself took: above, the wall clock also counts cores taken away.";
+    sac_chart_strip(page, &strip, own, n);
     for (uint32_t i = 0; i < n; i++) {
         sac_chart_series one = series[i];
         one.colour = i + 1;

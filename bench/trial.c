@@ -105,12 +105,14 @@ sac_result sac_trial_run(const sac_trial_def *def, sac_noise_floor *floor, sac_t
 
 bool sac_trial_held(const sac_trial *trial, uint64_t budget_ns)
 {
-    if (!trial->complete) return false;
+    if (!trial->complete || sac_trial_lost(trial)) return false;
     double budget = (double)budget_ns * 1e-3, allowed = budget + (double)trial->allowance_ns * 1e-3;
     for (uint32_t i = 0; i < trial->frames; i++)
         if (trial->wall_us[i] > budget && trial->cpu_us[i] > allowed) return false;
     return true;
 }
+
+uint32_t sac_trial_lost(const sac_trial *trial) { return trial->overlap.outside + trial->overlap.not_finite; }
 
 void sac_trial_fini(sac_trial *trial)
 {

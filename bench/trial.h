@@ -7,7 +7,7 @@
  *   sac_trial_run(&def, &floor, &trial, &error);
  *   sac_trial_fini(&trial);
  *
- * Index: sac_trial_run  sac_trial_held  sac_trial_fini
+ * Index: sac_trial_run  sac_trial_held  sac_trial_lost  sac_trial_fini
  */
 #ifndef SAC_BENCH_TRIAL_H
 #define SAC_BENCH_TRIAL_H
@@ -47,8 +47,11 @@ typedef struct sac_trial {
 /* `floor` collects the spins of this trial beside earlier ones. ERROR_CANCELLED when `progress` says so. */
 sac_result sac_trial_run(const sac_trial_def *def, sac_noise_floor *floor, sac_trial *out_trial,
                          sac_error *error);
-/* Whether every step kept `budget_ns`, but for what the machine took; false for a trial that was given up. */
+/* Whether every step kept `budget_ns`, but for what the machine took, and no body was lost on the way (out of
+ * the box, or nowhere at all); false for a trial that was given up. */
 bool sac_trial_held(const sac_trial *trial, uint64_t budget_ns);
+/* Bodies out of the box or without a pose at the end. */
+uint32_t sac_trial_lost(const sac_trial *trial);
 void sac_trial_fini(sac_trial *trial);
 
 #endif

@@ -125,7 +125,7 @@ static void report_is_whole(void **state)
         assert_int_equal(commas, first);
         commas = 0;
     }
-    assert_int_equal(first, 16);
+    assert_int_equal(first, 21);
     assert_true(slurp("report/frames.csv", text));
     assert_int_equal(strncmp(text, "frame,", 6), 0);
     assert_true(slurp("report/stability.json", text));
