@@ -2,12 +2,15 @@
  * form. */
 #include "spheretree/form.h"
 
+#include "spheretree/terrain_internal.h"
 #include "spheretree/vector_internal.h"
 
 /* Beyond these a square or an inertia no longer fits a float comfortably. */
 #define LEAST 1e-6f
 #define MOST 1e6f
 #define PI 3.14159265f
+/* Of a height field's diagonal: how deep below it things still meet it. */
+#define SUNK 0.05f
 
 static bool is_size(float x) { return x >= LEAST && x <= MOST; }
 
@@ -108,6 +111,8 @@ sac_result sac_form_from_terrain(sac_form *out_form, const sac_terrain *terrain,
     sac_form form = empty_form(SAC_FORM_TERRAIN);
     form.terrain = terrain;
     form.box = sac_terrain_box(terrain);
+    /* Heights are solid below: what sank under the lowest of them is still found. */
+    if (terrain->posts) form.box.low[1] -= SUNK * sac_box_diagonal(&form.box);
     for (int i = 0; i < 3; i++) form.ball[i] = 0.5f * form.box.low[i] + 0.5f * form.box.high[i];
     form.ball[3] = 0.5f * sac_box_diagonal(&form.box) * 1.000001f;
     form.thickness = 1e-3f * form.ball[3];

@@ -189,23 +189,28 @@ static void probe_triangle(uint32_t feature, const float (*corner)[3], const flo
     if (p->wanted == 1 && fabsf(touch.distance) < p->reach) p->reach = fabsf(touch.distance);
 }
 
-/* Solid below: whatever lies straight above the centre pushes it up, from any depth. */
-static void probe_column(probe *p, uint64_t *tests)
+/* The half cell straight above or below a point; false beside the grid. */
+static bool column_of(const sac_terrain *t, const float point[3], sac_terrain_touch *out)
 {
-    const sac_terrain *t = p->terrain;
-    float x = (p->centre[0] - t->corner[0]) / t->spacing, z = (p->centre[2] - t->corner[1]) / t->spacing;
-    if (!(x >= 0 && z >= 0 && x <= (float)(t->columns - 1) && z <= (float)(t->rows - 1))) return;
+    float x = (point[0] - t->corner[0]) / t->spacing, z = (point[2] - t->corner[1]) / t->spacing;
+    if (!(x >= 0 && z >= 0 && x <= (float)(t->columns - 1) && z <= (float)(t->rows - 1))) return false;
     uint32_t i = (uint32_t)x, j = (uint32_t)z;
     if (i > t->columns - 2) i = t->columns - 2;
     if (j > t->rows - 2) j = t->rows - 2;
-    sac_terrain_touch touch;
-    touch.feature = (j * (t->columns - 1) + i) * 2 + ((x - (float)i) + (z - (float)j) > 1);
+    out->feature = (j * (t->columns - 1) + i) * 2 + ((x - (float)i) + (z - (float)j) > 1);
     float corner[3][3], from[3];
-    sac_terrain_half_cell(t, touch.feature, corner, touch.normal);
-    sac_v3_sub(p->centre, corner[0], from);
-    touch.distance = sac_v3_dot(touch.normal, from);
+    sac_terrain_half_cell(t, out->feature, corner, out->normal);
+    sac_v3_sub(point, corner[0], from);
+    out->distance = sac_v3_dot(out->normal, from);
+    return true;
+}
+
+/* Solid below: whatever lies straight above the centre pushes it up, from any depth. */
+static void probe_column(probe *p, uint64_t *tests)
+{
+    sac_terrain_touch touch;
     *tests += 1;
-    if (!(touch.distance < 0)) return;
+    if (!column_of(p->terrain, p->centre, &touch) || !(touch.distance < 0)) return;
     sac_v3_along(p->centre, -touch.distance, touch.normal, touch.closest);
     add_touch(p, &touch);
 }
@@ -297,6 +302,10 @@ float sac_terrain_nearest(const sac_terrain *t, const float point[3], float most
                           float out_normal[3])
 {
     nearest s = {.terrain = t, .point = point, .reach = most};
+    /* Below heights it is inside, however deep: no farther than straight up. */
+    sac_terrain_touch column;
+    if (t->posts && column_of(t, point, &column) && column.distance < 0)
+        s.reach = fmaxf(most, -column.distance / column.normal[1] * 1.00001f);
     sac_terrain_walk(t, NULL, point, &s.reach, nearest_triangle, &s);
     if (!s.found) return FLT_MAX;
     sac_v3_copy(s.closest, out_closest);

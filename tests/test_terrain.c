@@ -150,7 +150,8 @@ static void nearest_is_what_brute_force_finds(void **state)
             float most = i % 2 ? FLT_MAX : sac_rng_range(&rng, 0, 0.5f);
             float want = nearest_of_all(t, p, &side), got = sac_terrain_nearest(t, p, most, closest, normal);
             if (want > most) {
-                assert_true(got == FLT_MAX);
+                /* Below heights it is inside at any depth. */
+                assert_true(got == FLT_MAX || (t->posts && got < 0 && fabsf(got + want) < 1e-4f));
                 continue;
             }
             assert_true(fabsf(fabsf(got) - want) < 1e-5f);

@@ -1,0 +1,177 @@
+/* Questions between steps: the first body along a ray, all in a sphere, the nearest to a point. The broad
+ * phase says who may be meant, the forms who is. */
+#include "runtime/world_internal.h"
+
+#include <string.h>
+
+static sac_result bad(sac_error *error, const char *what, const char *remedy)
+{
+    return sac_error_set(error, SAC_ERROR_ARGUMENT, remedy, "%s", what);
+}
+
+static const sac_form *form_of(const sac_world *world, uint32_t slot)
+{
+    return &world->shapes[world->cold[slot].shape].form;
+}
+
+static bool is_asked_for(const sac_world *world, uint32_t slot, uint32_t mask)
+{
+    return (world->cold[slot].filter.category & mask) != 0;
+}
+
+/* ---- ray ---- */
+
+typedef struct ray_search {
+    const sac_world *world;
+    const float *origin, *direction;
+    uint32_t mask, slot; /* slot: of the best, SAC_NO_BODY: none yet */
+    float most;
+    sac_ray_hit best;
+} ray_search;
+
+static bool try_ray(uint32_t slot, void *user)
+{
+    ray_search *s = user;
+    sac_ray_hit hit;
+    if (!is_asked_for(s->world, slot, s->mask)) return true;
+    /* A body too far away for its own units is not hit. */
+    if (sac_form_ray(form_of(s->world, slot), &s->world->pose[slot], s->origin, s->direction, s->most, &hit,
+                     NULL) != SAC_OK ||
+        !hit.hit)
+        return true;
+    /* Of equals the lower slot, in whatever order they come. */
+    if (s->slot != SAC_NO_BODY && (hit.t > s->best.t || (hit.t == s->best.t && slot > s->slot))) return true;
+    s->best = hit;
+    s->slot = slot;
+    s->most = hit.t;
+    return true;
+}
+
+sac_result sac_world_ray(const sac_world *world, const float origin[3], const float direction[3], float most,
+                         uint32_t mask, sac_world_hit *out_hit, sac_error *error)
+{
+    *out_hit = (sac_world_hit){0};
+    if (!sac_vec3_is_finite(origin)) return bad(error, "origin of the ray", "give a finite point");
+    if (!sac_vec3_is_finite(direction) || (direction[0] == 0 && direction[1] == 0 && direction[2] == 0))
+        return bad(error, "direction of the ray", "give a finite direction that is not zero");
+    if (!(most >= 0)) return bad(error, "length of the ray", "give a number of at least 0");
+    ray_search s = {world, origin, direction, mask, SAC_NO_BODY, most < FLT_MAX ? most : FLT_MAX, {0}};
+    sac_broad_ray(world->broad, origin, direction, &s.most, try_ray, &s);
+    if (s.slot == SAC_NO_BODY) return SAC_OK;
+    out_hit->body = sac_body_id_of(world, s.slot);
+    out_hit->t = s.best.t;
+    out_hit->uncertainty = s.best.uncertainty;
+    memcpy(out_hit->point, s.best.point, sizeof out_hit->point);
+    memcpy(out_hit->normal, s.best.normal, sizeof out_hit->normal);
+    return SAC_OK;
+}
+
+/* ---- overlap ---- */
+
+static sac_box box_about(const float centre[3], float radius)
+{
+    sac_box box;
+    for (int i = 0; i < 3; i++) box.low[i] = centre[i] - radius, box.high[i] = centre[i] + radius;
+    return box;
+}
+
+typedef struct overlap_search {
+    const sac_world *world;
+    const float *centre;
+    float radius;
+    uint32_t mask, capacity, kept, count;
+    sac_body_id *out; /* the lowest slots so far, in order */
+} overlap_search;
+
+static uint32_t slot_of(sac_body_id id) { return (uint32_t)id.value - 1u; }
+
+static bool try_overlap(uint32_t slot, void *user)
+{
+    overlap_search *s = user;
+    if (!is_asked_for(s->world, slot, s->mask)) return true;
+    float distance =
+        sac_form_distance(form_of(s->world, slot), &s->world->pose[slot], s->centre, s->radius, NULL, NULL);
+    if (!(distance <= s->radius)) return true;
+    s->count++;
+    if (s->kept == s->capacity && (s->capacity == 0 || slot_of(s->out[s->kept - 1]) < slot)) return true;
+    uint32_t low = 0, high = s->kept;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (slot_of(s->out[middle]) < slot)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (s->kept < s->capacity) s->kept++;
+    memmove(s->out + low + 1, s->out + low, (s->kept - 1 - low) * sizeof *s->out);
+    s->out[low] = sac_body_id_of(s->world, slot);
+    return true;
+}
+
+sac_result sac_world_overlap(const sac_world *world, const float centre[3], float radius, uint32_t mask,
+                             sac_body_id *out_bodies, uint32_t capacity, uint32_t *out_count,
+                             sac_error *error)
+{
+    *out_count = 0;
+    if (!sac_vec3_is_finite(centre)) return bad(error, "centre of the sphere", "give a finite point");
+    if (!(radius >= 0 && radius <= FLT_MAX))
+        return bad(error, "radius of the sphere", "give a finite number of at least 0");
+    overlap_search s = {world, centre, radius, mask, out_bodies ? capacity : 0, 0, 0, out_bodies};
+    sac_box box = box_about(centre, radius);
+    sac_broad_touching(world->broad, &box, try_overlap, &s);
+    *out_count = s.count;
+    return SAC_OK;
+}
+
+/* ---- closest ---- */
+
+typedef struct closest_search {
+    const sac_world *world;
+    const float *point;
+    float most, closest[3], normal[3];
+    uint32_t mask, slot;
+} closest_search;
+
+static bool try_closest(uint32_t slot, void *user)
+{
+    closest_search *s = user;
+    float closest[3], normal[3];
+    if (!is_asked_for(s->world, slot, s->mask)) return true;
+    float distance = sac_form_distance(form_of(s->world, slot), &s->world->pose[slot], s->point,
+                                       fmaxf(s->most, 0), closest, normal);
+    if (!(distance <= s->most) || distance == FLT_MAX) return true;
+    if (s->slot != SAC_NO_BODY && distance == s->most && slot >= s->slot) return true;
+    s->most = distance;
+    s->slot = slot;
+    memcpy(s->closest, closest, sizeof closest);
+    memcpy(s->normal, normal, sizeof normal);
+    return true;
+}
+
+sac_result sac_world_closest(const sac_world *world, const float point[3], float most, uint32_t mask,
+                             sac_world_hit *out_hit, sac_error *error)
+{
+    *out_hit = (sac_world_hit){0};
+    if (!sac_vec3_is_finite(point)) return bad(error, "point", "give a finite point");
+    if (!(most >= 0)) return bad(error, "distance", "give a number of at least 0");
+    if (most > FLT_MAX) most = FLT_MAX;
+    closest_search s = {.world = world, .point = point, .mask = mask, .slot = SAC_NO_BODY};
+    /* Look around first, then farther; what is found within the reach is the nearest of all. */
+    float reach = 0.25f;
+    for (int round = 0; s.slot == SAC_NO_BODY; round++) {
+        bool last = reach >= most || round == 12;
+        s.most = last ? most : reach;
+        sac_box box = box_about(point, s.most);
+        sac_broad_touching(world->broad, &box, try_closest, &s);
+        if (last) break;
+        reach *= 3;
+    }
+    if (s.slot == SAC_NO_BODY) return SAC_OK;
+    out_hit->body = sac_body_id_of(world, s.slot);
+    out_hit->t = s.most;
+    memcpy(out_hit->point, s.closest, sizeof s.closest);
+    memcpy(out_hit->normal, s.normal, sizeof s.normal);
+    const sac_form *form = form_of(world, s.slot);
+    out_hit->uncertainty = form->level_gap[form->levels] * world->pose[s.slot].scale;
+    return SAC_OK;
+}
