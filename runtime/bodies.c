@@ -277,7 +277,8 @@ sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_i
     hot->inverse_mass = def->kind == SAC_BODY_DYNAMIC ? 1 / cold.mass : 0;
     hot->jolt = world->frame;
     world->rest_seconds[slot] = 0;
-    world->staleness[slot] = 0;
+    world->simulated[slot] = world->frame;
+    world->clear_until[slot] = 0;
     world->touches[slot] = 0;
     world->island_next[slot] = slot;
     world->seen_jnd[slot] = 0;
@@ -310,7 +311,7 @@ sac_result sac_body_destroy(sac_world *world, sac_body_id id, sac_error *error)
          p = sac_broad_next(world->broad, p, slot)) {
         const sac_broad_pair *pair = &world->broad->pairs[p];
         uint32_t other = pair->a == slot ? pair->b : pair->a;
-        if (world->memory[p].touching && sac_body_dynamic(world, other)) sac_body_wake_slot(world, other);
+        if (world->watch[p].touching && sac_body_dynamic(world, other)) sac_body_wake_slot(world, other);
     }
     sac_broad_remove(world->broad, slot);
     sac_pairs_begun_and_ended(world);
@@ -335,18 +336,19 @@ sac_result sac_body_get(const sac_world *world, sac_body_id id, sac_body_state *
     if (slot == UINT32_MAX) return stale(error);
     const sac_body_hot *hot = &world->hot[slot];
     const sac_body_cold *cold = &world->cold[slot];
-    *out = (sac_body_state){.kind = cold->kind,
-                            .shape = {sac_id_make(cold->shape, world->shapes[cold->shape].generation)},
-                            .pose = world->pose[slot],
-                            .mass = cold->mass,
-                            .awake = (world->flags[slot] & SAC_BODY_AWAKE) != 0,
-                            .sensor = (world->flags[slot] & SAC_BODY_SENSOR) != 0,
-                            .held = (world->flags[slot] & SAC_BODY_HELD) != 0,
-                            .staleness = world->staleness[slot],
-                            .jnd = world->seen_jnd[slot],
-                            .group = world->seen_group[slot],
-                            .level = world->seen_level[slot],
-                            .user = cold->user};
+    *out =
+        (sac_body_state){.kind = cold->kind,
+                         .shape = {sac_id_make(cold->shape, world->shapes[cold->shape].generation)},
+                         .pose = world->pose[slot],
+                         .mass = cold->mass,
+                         .awake = (world->flags[slot] & SAC_BODY_AWAKE) != 0,
+                         .sensor = (world->flags[slot] & SAC_BODY_SENSOR) != 0,
+                         .held = (world->flags[slot] & SAC_BODY_HELD) != 0,
+                         .staleness = world->flags[slot] & SAC_BODY_AWAKE ? sac_body_waited(world, slot) : 0,
+                         .jnd = world->seen_jnd[slot],
+                         .group = world->seen_group[slot],
+                         .level = world->seen_level[slot],
+                         .user = cold->user};
     memcpy(out->centre, hot->centre, sizeof out->centre);
     memcpy(out->velocity, hot->v, sizeof out->velocity);
     memcpy(out->spin, hot->w, sizeof out->spin);
@@ -356,7 +358,11 @@ sac_result sac_body_get(const sac_world *world, sac_body_id id, sac_body_state *
 /* ---- changes ---- */
 
 /* Its pairs must be looked at afresh: what was remembered of them is about another motion. */
-static void jolt(sac_world *world, uint32_t slot) { world->hot[slot].jolt = world->frame + 1u; }
+static void jolt(sac_world *world, uint32_t slot)
+{
+    world->hot[slot].jolt = world->frame + 1u;
+    world->clear_until[slot] = 0;
+}
 
 sac_result sac_body_set_pose(sac_world *world, sac_body_id id, const float position[3],
                              const float rotation[4], sac_error *error)

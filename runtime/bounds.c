@@ -67,7 +67,7 @@ void sac_world_bound(sac_world *world)
     sac_stop stop;
     float dt = world->step_dt;
     uint32_t kept = 0, placed = 0;
-    uint64_t start = sac_world_now(world);
+    uint64_t start = sac_world_now(world), cost = sac_world_cost_now(world);
     /* At most a third of what is left: boxes that find no time wait, and their bodies with them. */
     uint64_t limit = UINT64_MAX;
     if (world->step_deadline_ns != UINT64_MAX)
@@ -92,7 +92,7 @@ void sac_world_bound(sac_world *world)
     sac_tape_close(&world->tape, &stop);
     sac_world_spend(world, 20u * world->chosen_count);
     if (placed && !world->tape.replay)
-        sac_predictor_learn(&world->costs.place, placed, 0, (double)(sac_world_now(world) - start));
+        sac_predictor_learn(&world->costs.place, placed, 0, (double)(sac_world_cost_now(world) - cost));
     if (world->chosen_count)
         world->costs.places_per_body +=
             0.1 * ((double)placed / world->chosen_count - world->costs.places_per_body);

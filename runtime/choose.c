@@ -26,8 +26,10 @@ static uint32_t how_many(const sac_world *world)
     uint64_t now = sac_world_now(world);
     double left = world->step_deadline_ns > now ? (double)(world->step_deadline_ns - now) : 0;
     left -= c->agenda.weight[0] + c->contacts.weight[0] + c->solve.weight[0] +
-            sac_predictor_reserve_ns(&c->finish, awake, 0);
-    double n = left > 0 ? c->throttle * left / body_ns(c) : 0;
+            sac_predictor_mean_ns(&c->finish, awake, 0);
+    if (!(left > 0)) return 0;
+    /* Somebody must be simulated, or nothing is ever learned about what it costs. */
+    double n = fmax(c->throttle * left / body_ns(c), 4);
     return n >= awake ? awake : (uint32_t)n;
 }
 
@@ -93,7 +95,7 @@ static uint32_t bucket_for(const sac_world *world, uint32_t slot)
     if (must(world, slot)) return BUCKETS - 1;
     float least = 1e-6f, seen = world->urgency[slot] > least ? world->urgency[slot] : least;
     /* Squared: the longest wait grows only with the root of how much better others are seen. */
-    float wait = 1.0f + world->staleness[slot];
+    float wait = 1.0f + (float)sac_body_waited(world, slot);
     return bucket_of(seen * wait * wait);
 }
 
@@ -116,8 +118,9 @@ static void near_hands(sac_world *world)
 
 void sac_world_choose(sac_world *world)
 {
-    for (uint32_t i = 0; i < world->awake_count; i++)
-        world->flags[world->awake[i]] &= ~(uint32_t)(SAC_BODY_CHOSEN | SAC_BODY_NEAR_HAND);
+    /* Those of the frame before; some may be asleep by now. */
+    for (uint32_t i = 0; i < world->chosen_count; i++)
+        world->flags[world->chosen[i]] &= ~(uint32_t)(SAC_BODY_CHOSEN | SAC_BODY_NEAR_HAND);
     near_hands(world);
     uint32_t awake = world->awake_count;
     uint32_t count = (uint32_t)sac_tape_decide(&world->tape, how_many(world));

@@ -30,11 +30,11 @@ void sac_pairs_begun_and_ended(sac_world *world)
     sac_broad *broad = world->broad;
     for (uint32_t i = 0; i < broad->ended_count; i++) {
         uint32_t p = broad->ended[i];
-        if (p >= world->memory_room || !world->memory[p].touching) continue;
+        if (p >= world->memory_room || !world->watch[p].touching) continue;
         uint32_t a, b;
         sac_broad_ended_bodies(broad, p, &a, &b);
-        sac_pair_memory *memory = &world->memory[p];
-        memory->touching = false;
+        const sac_pair_memory *memory = &world->memory[p];
+        world->watch[p].touching = false;
         if (world->touches[a]) world->touches[a]--;
         if (world->touches[b]) world->touches[b]--;
         sac_contact_event event = {.kind = SAC_CONTACT_END,
@@ -49,10 +49,12 @@ void sac_pairs_begun_and_ended(sac_world *world)
         uint32_t p = broad->begun[i];
         const sac_broad_pair *pair = &broad->pairs[p];
         if (pair->a == SAC_NO_BODY) continue; /* gone again already */
+        world->watch[p] = (sac_pair_watch){0};
         world->memory[p] = (sac_pair_memory){
             .depth = -FLT_MAX,
             .sensor = ((world->flags[pair->a] | world->flags[pair->b]) & SAC_BODY_SENSOR) != 0};
         world->manifolds[p].count = 0;
+        world->clear_until[pair->a] = world->clear_until[pair->b] = 0;
     }
     world->report.pairs_begun += broad->begun_count;
     world->report.pairs_ended += broad->ended_count;

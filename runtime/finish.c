@@ -73,60 +73,47 @@ static void finish_simulated(sac_world *world, uint32_t slot)
         world->report.not_finite++;
         for (int i = 0; i < 3; i++) hot->v[i] = hot->w[i] = 0;
     }
-    float waited = world->step_dt * (float)(1 + world->staleness[slot]);
+    float waited = world->step_dt * (float)sac_body_waited(world, slot);
     float speed = length3(hot->v), spin = length3(hot->w) * hot->radius;
     if (speed + spin < world->def.sleep_speed)
         world->rest_seconds[slot] += waited;
     else
         world->rest_seconds[slot] = 0;
     if (world->rest_seconds[slot] >= world->def.sleep_seconds) world->rest.any = true;
-    world->staleness[slot] = 0;
+    world->simulated[slot] = world->frame;
     world->flags[slot] &= ~(uint32_t)SAC_BODY_STOPPED;
     mark_moved(world, slot);
 }
 
-/* Carried on inside its placed box: freely when it touches nothing, hardly at all when it does. */
+/* Nobody looked at its pairs this frame. When none of them can matter yet it flies on inside its placed box,
+ * else it is held until its turn comes: time stands still for it, and so does its fall. */
 static void extrapolate(sac_world *world, uint32_t slot)
 {
     sac_body_hot *hot = &world->hot[slot];
     float dt = world->step_dt, moved[3], turned[3];
-    bool flies = world->touches[slot] == 0;
-    if (world->staleness[slot] < UINT16_MAX) world->staleness[slot]++;
-    if (flies)
-        for (int i = 0; i < 3; i++) hot->v[i] += world->def.gravity[i] * world->cold[slot].gravity_scale * dt;
-    for (int i = 0; i < 3; i++) moved[i] = hot->v[i] * dt, turned[i] = hot->w[i] * dt;
-    float way = length3(moved) + length3(turned) * hot->radius;
-    /* A body that touches something may creep a tenth of its thickness before its turn comes. */
-    bool may = flies ? way < 0.5f * hot->thickness && sac_body_bounds_hold(world, slot, dt)
-                     : way * (float)world->staleness[slot] < 0.1f * hot->thickness && hot->slack > way;
-    if (may && flies) {
-        /* Pairs it might run into are not looked at: stay clear of all of them. */
-        for (uint32_t p = world->broad->first_pair[slot]; p != SAC_NO_PAIR && may;
-             p = sac_broad_next(world->broad, p, slot))
-            may = world->memory[p].skip_until > world->frame || world->memory[p].sensor;
+    for (int i = 0; i < 3; i++) {
+        moved[i] = (hot->v[i] + world->def.gravity[i] * world->cold[slot].gravity_scale * dt) * dt;
+        turned[i] = hot->w[i] * dt;
     }
-    if (!may) {
+    if (!sac_body_bounds_hold(world, slot, dt) || !move_body(world, slot, moved, turned)) {
         world->flags[slot] |= SAC_BODY_STOPPED;
         world->report.rungs[SAC_RUNG_HELD]++;
-        /* It hangs where it is: what it would have fallen is not owed twice. */
-        if (flies)
-            for (int i = 0; i < 3; i++)
-                hot->v[i] -= world->def.gravity[i] * world->cold[slot].gravity_scale * dt;
         return;
     }
-    if (move_body(world, slot, moved, turned)) mark_moved(world, slot);
+    for (int i = 0; i < 3; i++) hot->v[i] += world->def.gravity[i] * world->cold[slot].gravity_scale * dt;
+    mark_moved(world, slot);
 }
 
 void sac_world_finish(sac_world *world)
 {
     for (uint32_t i = 0; i < world->awake_count; i++) {
         uint32_t slot = world->awake[i];
-        if (!sac_body_dynamic(world, slot))
-            finish_kinematic(world, slot);
-        else if (world->flags[slot] & SAC_BODY_CHOSEN)
-            finish_simulated(world, slot);
-        else
+        if (world->flags[slot] & SAC_BODY_CHOSEN)
+            sac_body_dynamic(world, slot) ? finish_simulated(world, slot) : finish_kinematic(world, slot);
+        else if (world->clear_until[slot] > world->frame)
             extrapolate(world, slot);
+        else
+            world->report.rungs[SAC_RUNG_HELD]++;
     }
-    sac_world_spend(world, 30u * world->awake_count + 60u * world->chosen_count);
+    sac_world_spend(world, 8u * world->awake_count + 80u * world->chosen_count);
 }

@@ -67,6 +67,7 @@ static float smaller(float a, float b) { return a < b ? a : b; }
 static void add(sac_world *world, uint32_t p, const couple *c, float margin)
 {
     sac_pair_memory *memory = &world->memory[p];
+    const sac_pair_watch *watch = &world->watch[p];
     sac_agenda *agenda = world->agenda;
     const sac_form *form_a = &world->shapes[world->cold[c->a].shape].form;
     const sac_form *form_b = &world->shapes[world->cold[c->b].shape].form;
@@ -78,7 +79,7 @@ static void add(sac_world *world, uint32_t p, const couple *c, float margin)
     else
         middle(c, region);
     memcpy(memory->region, region, sizeof region);
-    float drift = (float)(c->x->travel + c->y->travel - memory->travel) - memory->margin;
+    float drift = (float)(c->x->travel + c->y->travel - watch->travel) - watch->margin;
     agenda->x[e] = region[0], agenda->y[e] = region[1], agenda->z[e] = region[2];
     agenda->vx[e] = 0.5f * (c->x->v[0] + c->y->v[0]);
     agenda->vy[e] = 0.5f * (c->x->v[1] + c->y->v[1]);
@@ -104,61 +105,61 @@ static void add(sac_world *world, uint32_t p, const couple *c, float margin)
 static bool consider(sac_world *world, uint32_t p)
 {
     const sac_broad_pair *pair = &world->broad->pairs[p];
-    sac_pair_memory *memory = &world->memory[p];
+    sac_pair_watch *watch = &world->watch[p];
     uint32_t jolt_a = world->hot[pair->a].jolt, jolt_b = world->hot[pair->b].jolt;
-    if (memory->skip_until > world->frame && memory->skip_set >= jolt_a && memory->skip_set >= jolt_b)
+    if (watch->skip_until > world->frame && watch->skip_set >= jolt_a && watch->skip_set >= jolt_b)
         return false;
     couple c = couple_of(world, pair);
+    /* Found apart by more than its margin, and not moved that far since. */
+    if (watch->apart && (float)(c.x->travel + c.y->travel - watch->travel) + c.motion < watch->margin)
+        return false;
     float thin = smaller(c.x->thickness, c.y->thickness);
     float margin = world->def.margin + smaller(c.motion, 0.5f * thin);
     uint32_t frames = frames_apart(world, &c, margin);
     if (frames) {
-        memory->skip_until = world->frame + frames;
-        memory->skip_set = world->frame;
-    } else if (memory->known && world->manifolds[p].count == 0) {
-        /* Found apart by more than its margin, and not moved that far since. */
-        float drift = (float)(c.x->travel + c.y->travel - memory->travel);
-        if (drift + c.motion >= memory->margin) {
-            add(world, p, &c, margin);
-            return true;
-        }
-    } else {
-        add(world, p, &c, margin);
-        return true;
+        watch->skip_until = world->frame + frames;
+        watch->skip_set = world->frame;
+        world->manifolds[p].count = 0;
+        return false;
     }
-    if (world->manifolds[p].count) world->manifolds[p].count = 0;
-    return false;
+    add(world, p, &c, margin);
+    return true;
 }
 
 void sac_world_gather(sac_world *world)
 {
     sac_broad *broad = world->broad;
     uint32_t looked = 0;
-    uint64_t start = sac_world_now(world);
+    uint64_t start = sac_world_cost_now(world);
     sac_agenda_clear(world->agenda);
     for (uint32_t i = 0; i < world->chosen_count; i++) {
-        uint32_t slot = world->chosen[i];
+        uint32_t slot = world->chosen[i], clear = UINT32_MAX;
         bool moves = sac_body_dynamic(world, slot);
         for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
-            sac_pair_memory *memory = &world->memory[p];
-            if (memory->seen == world->frame) continue;
+            sac_pair_watch *watch = &world->watch[p];
+            if (watch->seen == world->frame) {
+                if (watch->skip_until < clear) clear = watch->skip_until;
+                continue;
+            }
             /* A kinematic body at rest has nothing to say to those who sleep. */
             uint32_t other = broad->pairs[p].a == slot ? broad->pairs[p].b : broad->pairs[p].a;
             if (!moves && asleep_or_fixed(world, other) && length3(world->hot[slot].v) == 0 &&
-                !memory->sensor)
+                !world->memory[p].sensor)
                 continue;
-            memory->seen = world->frame;
+            watch->seen = world->frame;
             looked++;
             if (!consider(world, p)) {
                 world->report.pairs_skipped++;
-                if (memory->touching) {
-                    memory->touching = false;
-                    if (world->touches[broad->pairs[p].a]) world->touches[broad->pairs[p].a]--;
-                    if (world->touches[broad->pairs[p].b]) world->touches[broad->pairs[p].b]--;
+                if (watch->touching) {
+                    watch->touching = false;
+                    if (world->touches[slot]) world->touches[slot]--;
+                    if (world->touches[other]) world->touches[other]--;
                     sac_world_event(world, SAC_CONTACT_END, p, 0, 0);
                 }
             }
+            if (watch->skip_until < clear) clear = watch->skip_until;
         }
+        world->clear_until[slot] = clear;
     }
     sac_world_spend(world, 80u * looked + 20u * world->chosen_count);
     world->report.pairs_active = world->agenda->count;
@@ -167,6 +168,6 @@ void sac_world_gather(sac_world *world)
         world->costs.pairs_per_body += 0.1 * (per_body - world->costs.pairs_per_body);
         if (!world->tape.replay)
             sac_predictor_learn(&world->costs.agenda, looked, world->chosen_count,
-                                (double)(sac_world_now(world) - start));
+                                (double)(sac_world_cost_now(world) - start));
     }
 }

@@ -14,8 +14,9 @@ uint32_t sac_world_pairs(const sac_world *world, sac_pair_view *out, uint32_t ca
             out[count] = (sac_pair_view){.a = sac_body_id_of(world, pair->a),
                                          .b = sac_body_id_of(world, pair->b),
                                          .number = p,
-                                         .touching = m->touching,
-                                         .active = m->seen == world->frame && m->skip_until <= world->frame,
+                                         .touching = world->watch[p].touching,
+                                         .active = world->watch[p].seen == world->frame &&
+                                                   world->watch[p].skip_until <= world->frame,
                                          .sensor = m->sensor,
                                          .level = m->level,
                                          .levels = m->levels,

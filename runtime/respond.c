@@ -7,8 +7,6 @@
 enum { TIERS = 4, FIXED = 0 };
 /* Faster meetings are told as hits, and are felt by a partner whose turn it is not. */
 static const float HIT_SPEED = 0.5f;
-/* Weight of frames a resting body was not simulated is made good, up to this many. */
-enum { MOST_CATCH_UP = 4 };
 
 static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
@@ -116,19 +114,19 @@ static uint32_t add_body(sac_world *world, uint32_t slot, uint32_t *count, uint3
     world->solver_stamp[slot] = stamp;
     world->solver_index[slot] = index;
     *body = (sac_solver_body){.most_speed = cold->most_speed, .most_spin = cold->most_spin};
-    if (!(world->flags[slot] & SAC_BODY_STOPPED)) {
-        memcpy(body->v, hot->v, sizeof body->v);
-        memcpy(body->w, hot->w, sizeof body->w);
-    }
-    if (!simulated(world, slot)) {
+    bool dynamic = sac_body_dynamic(world, slot), chosen = simulated(world, slot);
+    if (!chosen && (!dynamic || world->clear_until[slot] <= world->frame)) {
+        /* Kinematic, or one whose turn it is not and that rests against others: it stands like a wall and
+         * does not push with what it has not yet spent. */
         body->most_speed = body->most_spin = FLT_MAX;
+        if (!dynamic) memcpy(body->v, hot->v, sizeof body->v), memcpy(body->w, hot->w, sizeof body->w);
         return index;
     }
+    if (!chosen) world->extra[world->extra_count++] = slot;
     memcpy(body->v, hot->v, sizeof body->v);
     memcpy(body->w, hot->w, sizeof body->w);
-    uint32_t late = world->touches[slot] ? world->staleness[slot] : 0;
-    float pull = cold->gravity_scale * (float)(1 + (late < MOST_CATCH_UP ? late : MOST_CATCH_UP));
-    for (int i = 0; i < 3; i++) body->acceleration[i] = world->def.gravity[i] * pull;
+    if (chosen)
+        for (int i = 0; i < 3; i++) body->acceleration[i] = world->def.gravity[i] * cold->gravity_scale;
     body->linear_damping = cold->linear_damping;
     body->angular_damping = cold->angular_damping;
     body->inverse_mass = hot->inverse_mass;
@@ -180,34 +178,37 @@ static void fill_contact(sac_world *world, uint32_t p, sac_solver_contact *out, 
 void sac_grabs_fill(sac_world *world, uint32_t stamp, uint32_t *count); /* grab.c */
 void sac_grabs_read(sac_world *world, uint32_t count);
 
-/* What a body whose turn it is not feels of a hit: otherwise it would be a wall. */
-static void pass_on(sac_world *world, uint32_t slot, const sac_solver_contact *c, float sign)
+/* What a body that stood like a wall feels of a hit. Against a wall the impulse was larger than between the
+ * two: it gets the share it would have had, and leaves no faster than the hit came. */
+static void pass_on(sac_world *world, uint32_t slot, uint32_t by, uint32_t index, const sac_solver_contact *c,
+                    float sign)
 {
-    if (!(world->flags[slot] & SAC_BODY_AWAKE) || simulated(world, slot) || !sac_body_dynamic(world, slot))
+    if (index == FIXED || !sac_body_dynamic(world, slot) || world->solver->bodies[index].inverse_mass > 0)
         return;
     sac_body_hot *hot = &world->hot[slot];
-    float I[6];
-    sac_body_world_inertia(world, slot, I);
+    float theirs = world->hot[by].inverse_mass, share = theirs / (theirs + hot->inverse_mass), v[3],
+          fastest = 0;
+    memcpy(v, hot->v, sizeof v);
     for (uint32_t k = 0; k < c->count; k++) {
         const sac_solver_point *p = &c->points[k];
         if (p->approach < HIT_SPEED) continue;
-        const float *r = sign > 0 ? p->arm_b : p->arm_a;
-        float j[3], t[3];
-        for (int i = 0; i < 3; i++) j[i] = sign * (p->normal[i] * p->impulse + p->friction_impulse[i]);
-        t[0] = r[1] * j[2] - r[2] * j[1];
-        t[1] = r[2] * j[0] - r[0] * j[2];
-        t[2] = r[0] * j[1] - r[1] * j[0];
-        for (int i = 0; i < 3; i++) hot->v[i] += j[i] * hot->inverse_mass;
-        hot->w[0] += I[0] * t[0] + I[3] * t[1] + I[4] * t[2];
-        hot->w[1] += I[3] * t[0] + I[1] * t[1] + I[5] * t[2];
-        hot->w[2] += I[4] * t[0] + I[5] * t[1] + I[2] * t[2];
-        hot->jolt = world->frame;
+        for (int i = 0; i < 3; i++)
+            v[i] += sign * share * (p->normal[i] * p->impulse + p->friction_impulse[i]) * hot->inverse_mass;
+        if (p->approach > fastest) fastest = p->approach;
     }
+    float before = length3(hot->v), after = length3(v);
+    if (before > fastest) fastest = before;
+    if (!(after > 0 && after <= FLT_MAX)) return;
+    float slower = after > fastest ? fastest / after : 1;
+    for (int i = 0; i < 3; i++) hot->v[i] = v[i] * slower;
+    hot->jolt = world->frame;
+    world->clear_until[slot] = 0;
 }
 
 static void read_contact(sac_world *world, uint32_t p, const sac_solver_contact *c)
 {
     sac_manifold *m = &world->manifolds[p];
+    sac_pair_watch *watch = &world->watch[p];
     sac_pair_memory *memory = &world->memory[p];
     const sac_broad_pair *pair = &world->broad->pairs[p];
     float impulse = 0, speed = 0;
@@ -221,11 +222,11 @@ static void read_contact(sac_world *world, uint32_t p, const sac_solver_contact 
     memcpy(m->rolling_impulse, c->rolling_impulse, sizeof m->rolling_impulse);
     memory->impulse = impulse;
     if (speed >= HIT_SPEED) {
-        pass_on(world, pair->a, c, -1);
-        pass_on(world, pair->b, c, 1);
+        pass_on(world, pair->a, pair->b, c->a, c, -1);
+        pass_on(world, pair->b, pair->a, c->b, c, 1);
     }
-    if (!memory->touching && (impulse > 0 || memory->depth >= 0)) {
-        memory->touching = true;
+    if (!watch->touching && (impulse > 0 || memory->depth >= 0)) {
+        watch->touching = true;
         world->touches[pair->a]++;
         world->touches[pair->b]++;
         sac_world_event(world, SAC_CONTACT_BEGIN, p, impulse, speed);
@@ -233,29 +234,36 @@ static void read_contact(sac_world *world, uint32_t p, const sac_solver_contact 
     if (speed >= HIT_SPEED && impulse > 0) sac_world_event(world, SAC_CONTACT_HIT, p, impulse, speed);
 }
 
-/* Velocities and motion of the set's bodies; poses come later, when fast ones have been limited. */
+/* Velocity and motion of one body of the set; its pose comes later, when fast ones have been limited. */
+static void read_body(sac_world *world, uint32_t slot)
+{
+    const sac_solver_body *body = &world->solver->bodies[world->solver_index[slot]];
+    sac_body_hot *hot = &world->hot[slot];
+    float change[3];
+    if (!sac_vec3_is_finite(body->v) || !sac_vec3_is_finite(body->w) || !sac_vec3_is_finite(body->moved) ||
+        !sac_vec3_is_finite(body->turned)) {
+        world->report.not_finite++;
+        for (int k = 0; k < 3; k++) hot->v[k] = hot->w[k] = hot->moved[k] = hot->turned[k] = 0;
+        return;
+    }
+    for (int k = 0; k < 3; k++) change[k] = body->v[k] - hot->v[k];
+    if (length3(change) > 2 * world->gravity_size * world->step_dt + 0.1f) {
+        hot->jolt = world->frame;
+        world->clear_until[slot] = 0;
+    }
+    memcpy(hot->v, body->v, sizeof hot->v);
+    memcpy(hot->w, body->w, sizeof hot->w);
+    memcpy(hot->moved, body->moved, sizeof hot->moved);
+    memcpy(hot->turned, body->turned, sizeof hot->turned);
+}
+
 static void read_bodies(sac_world *world, uint32_t stamp)
 {
     for (uint32_t i = 0; i < world->chosen_count; i++) {
         uint32_t slot = world->chosen[i];
-        if (world->solver_stamp[slot] != stamp || !simulated(world, slot)) continue;
-        const sac_solver_body *body = &world->solver->bodies[world->solver_index[slot]];
-        sac_body_hot *hot = &world->hot[slot];
-        float change[3];
-        bool finite = sac_vec3_is_finite(body->v) && sac_vec3_is_finite(body->w) &&
-                      sac_vec3_is_finite(body->moved) && sac_vec3_is_finite(body->turned);
-        if (!finite) {
-            world->report.not_finite++;
-            for (int k = 0; k < 3; k++) hot->v[k] = hot->w[k] = hot->moved[k] = hot->turned[k] = 0;
-            continue;
-        }
-        for (int k = 0; k < 3; k++) change[k] = body->v[k] - hot->v[k];
-        if (length3(change) > 2 * world->gravity_size * world->step_dt + 0.1f) hot->jolt = world->frame;
-        memcpy(hot->v, body->v, sizeof hot->v);
-        memcpy(hot->w, body->w, sizeof hot->w);
-        memcpy(hot->moved, body->moved, sizeof hot->moved);
-        memcpy(hot->turned, body->turned, sizeof hot->turned);
+        if (world->solver_stamp[slot] == stamp && simulated(world, slot)) read_body(world, slot);
     }
+    for (uint32_t i = 0; i < world->extra_count; i++) read_body(world, world->extra[i]);
 }
 
 static uint32_t tier_of_body(sac_world *world, uint32_t slot, uint32_t tiers)
@@ -269,6 +277,7 @@ static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t
 {
     uint32_t stamp = world->frame * TIERS + tier + 1u, bodies = 1, used = 0, grabs = 0;
     sac_solver *solver = world->solver;
+    world->extra_count = 0;
     uint32_t most_bodies = 1 + world->chosen_count + contacts;
     if (sac_solver_begin(solver, most_bodies, contacts, world->grabs_used, NULL) != SAC_OK) return false;
     solver->bodies[FIXED] = (sac_solver_body){.most_speed = FLT_MAX, .most_spin = FLT_MAX};
@@ -297,7 +306,8 @@ static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t
                             .single_impulse = world->def.single_impulse};
     sac_solver_report report = {0};
     sac_stop stop;
-    sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
+    /* One sub-step is the least: bodies that were chosen must not pass through what they touch. */
+    sac_tape_stop(&world->tape, &stop, &world->clock, substeps == 1 ? UINT64_MAX : limit, &world->pace);
     sac_solver_solve(solver, &step, &stop, world->tasks, &report);
     sac_tape_close(&world->tape, &stop);
     read_bodies(world, stamp);
@@ -329,17 +339,18 @@ static void end_touches(sac_world *world)
     for (uint32_t e = 0; e < agenda->count; e++) {
         uint32_t p = agenda->tag[e];
         sac_pair_memory *memory = &world->memory[p];
+        sac_pair_watch *watch = &world->watch[p];
         bool touches = memory->sensor ? world->manifolds[p].count > 0 && memory->depth >= 0 : false;
         bool ends = world->manifolds[p].count == 0;
         const sac_broad_pair *pair = &world->broad->pairs[p];
-        if (memory->touching && (memory->sensor ? !touches : ends)) {
-            memory->touching = false;
+        if (watch->touching && (memory->sensor ? !touches : ends)) {
+            watch->touching = false;
             memory->impulse = 0;
             if (world->touches[pair->a]) world->touches[pair->a]--;
             if (world->touches[pair->b]) world->touches[pair->b]--;
             sac_world_event(world, SAC_CONTACT_END, p, 0, 0);
-        } else if (!memory->touching && touches) {
-            memory->touching = true;
+        } else if (!watch->touching && touches) {
+            watch->touching = true;
             world->touches[pair->a]++;
             world->touches[pair->b]++;
             sac_world_event(world, SAC_CONTACT_BEGIN, p, 0, 0);
@@ -350,7 +361,8 @@ static void end_touches(sac_world *world)
 void sac_world_respond(sac_world *world, uint32_t substeps)
 {
     uint32_t contacts = list_contacts(world), tiers = 1;
-    uint64_t start = sac_world_now(world), deadline = world->step_deadline_ns;
+    uint64_t start = sac_world_now(world), cost = sac_world_cost_now(world),
+             deadline = world->step_deadline_ns;
     double tail = sac_predictor_reserve_ns(&world->costs.finish, world->awake_count, world->chosen_count);
     double left = deadline == UINT64_MAX ? 1e18 : (double)deadline - (double)start - tail;
     uint32_t fits = fit_substeps(world, contacts, world->chosen_count, left, substeps);
@@ -385,7 +397,7 @@ void sac_world_respond(sac_world *world, uint32_t substeps)
     if (!world->tape.replay && world->report.substeps)
         sac_predictor_learn(&world->costs.solve, (double)contacts * world->report.substeps,
                             (double)world->chosen_count * world->report.substeps,
-                            (double)(sac_world_now(world) - start));
+                            (double)(sac_world_cost_now(world) - cost));
     if (world->agenda->count)
         world->costs.manifolds_per_pair +=
             0.1 * ((double)contacts / world->agenda->count - world->costs.manifolds_per_pair);

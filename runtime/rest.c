@@ -35,7 +35,8 @@ void sac_body_wake_slot(sac_world *world, uint32_t slot)
         uint32_t next = world->island_next[i];
         world->island_next[i] = i;
         world->rest_seconds[i] = 0;
-        world->staleness[i] = 0;
+        world->simulated[i] = world->frame;
+        world->clear_until[i] = 0;
         world->hot[i].jolt = world->frame;
         sac_body_add_awake(world, i);
         i = next;
@@ -48,7 +49,6 @@ static void fall_asleep(sac_world *world, uint32_t slot, uint32_t ring)
     sac_body_hot *hot = &world->hot[slot];
     for (int i = 0; i < 3; i++) hot->v[i] = hot->w[i] = 0;
     sac_body_remove_awake(world, slot);
-    world->staleness[slot] = 0;
     if (ring == slot) {
         world->island_next[slot] = slot;
     } else {
@@ -88,7 +88,7 @@ sac_result sac_body_sleep(sac_world *world, sac_body_id id, sac_error *error)
              p = sac_broad_next(world->broad, p, list[at])) {
             const sac_broad_pair *pair = &world->broad->pairs[p];
             uint32_t other = pair->a == list[at] ? pair->b : pair->a;
-            if (!world->memory[p].touching || world->memory[p].sensor || world->root[other] ||
+            if (!world->watch[p].touching || world->memory[p].sensor || world->root[other] ||
                 !can_sleep(world, other))
                 continue;
             world->root[other] = 1;
@@ -104,7 +104,7 @@ static void unite(sac_world *world, uint32_t first, uint32_t last)
 {
     for (uint32_t p = first; p < last; p++) {
         const sac_broad_pair *pair = &world->broad->pairs[p];
-        if (pair->a == SAC_NO_BODY || !world->memory[p].touching || world->memory[p].sensor) continue;
+        if (pair->a == SAC_NO_BODY || !world->watch[p].touching || world->memory[p].sensor) continue;
         if (!can_sleep(world, pair->a) || !can_sleep(world, pair->b)) continue;
         uint32_t a = find(world->root, pair->a), b = find(world->root, pair->b);
         /* The lower slot leads, so that the order of pairs does not show. */

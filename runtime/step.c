@@ -40,6 +40,7 @@ static void begin(sac_world *world, const sac_step_def *def)
     world->step_dt = def->dt;
     world->step_substeps = def->substeps;
     world->step_start_ns = now;
+    world->step_start_cost = sac_world_cost_now(world);
     uint64_t deadline = def->budget_ns ? now + def->budget_ns : UINT64_MAX;
     if (def->deadline_ns && def->deadline_ns < deadline) deadline = def->deadline_ns;
     world->step_deadline_ns = world->exhaustive ? UINT64_MAX : deadline;
@@ -90,35 +91,81 @@ static void aim_kinematics(sac_world *world)
     }
 }
 
-static uint64_t response_reserve(sac_world *world, uint32_t substeps)
+static double response_reserve(const sac_world *world, uint32_t substeps)
 {
     const sac_costs *c = &world->costs;
     double entries = world->agenda->count, manifolds = entries * c->manifolds_per_pair,
            bodies = world->chosen_count;
-    double ns = sac_predictor_reserve_ns(&c->contacts, entries, manifolds * c->points_per_manifold) +
-                sac_predictor_reserve_ns(&c->solve, manifolds * substeps, bodies * substeps);
-    return (uint64_t)ns;
+    return sac_predictor_reserve_ns(&c->contacts, entries, manifolds * c->points_per_manifold) +
+           sac_predictor_reserve_ns(&c->solve, manifolds * substeps, bodies * substeps);
+}
+
+/* A body one of whose pairs nobody could look at, and of which nothing is remembered, might run into
+ * anything: it waits. */
+static void hold_unseen(sac_world *world)
+{
+    const sac_agenda *agenda = world->agenda;
+    uint32_t kept = 0, held = 0;
+    world->unseen = 0;
+    if (!world->report.descent.interrupted) return;
+    for (uint32_t e = 0; e < agenda->count; e++) {
+        if (agenda->flags[e] & (SAC_AGENDA_STARTED | SAC_AGENDA_SENSOR)) continue;
+        const sac_broad_pair *pair = &world->broad->pairs[agenda->tag[e]];
+        float thin = world->hot[pair->a].thickness < world->hot[pair->b].thickness
+                         ? world->hot[pair->a].thickness
+                         : world->hot[pair->b].thickness;
+        if (agenda->known[e] < thin) continue;
+        for (int k = 0; k < 2; k++) {
+            uint32_t slot = k ? pair->b : pair->a;
+            if (!(world->flags[slot] & SAC_BODY_CHOSEN) || !sac_body_dynamic(world, slot)) continue;
+            world->flags[slot] &= ~(uint32_t)SAC_BODY_CHOSEN;
+            world->clear_until[slot] = 0;
+            held++;
+        }
+    }
+    if (!held) return;
+    for (uint32_t i = 0; i < world->chosen_count; i++)
+        if (world->flags[world->chosen[i]] & SAC_BODY_CHOSEN) world->chosen[kept++] = world->chosen[i];
+    world->chosen_count = kept;
+    world->report.rungs[SAC_RUNG_BODIES] += held;
+    world->unseen = held;
+}
+
+/* Until when to descend. Response is reserved first, with fewer sub-steps when it would take more than it
+ * leaves; yet a pair nothing is known of gets its first look in any case, because what is not looked at
+ * cannot be simulated. */
+static uint64_t descent_limit(sac_world *world)
+{
+    uint64_t now = sac_world_now(world), deadline = world->step_deadline_ns;
+    if (deadline == UINT64_MAX) return UINT64_MAX;
+    if (deadline <= now) return now;
+    double left = (double)(deadline - now), keep = 0;
+    double tail = sac_predictor_reserve_ns(&world->costs.finish, world->awake_count, world->chosen_count);
+    for (uint32_t s = world->step_substeps; s > 0; s--) {
+        keep = response_reserve(world, s) + tail;
+        if (keep <= 0.6 * left) break;
+    }
+    uint32_t unknown = 0;
+    for (uint32_t e = 0; e < world->agenda->count; e++) unknown += world->agenda->known[e] == FLT_MAX;
+    double floor = fmin(0.5 * left, 1.5 * unknown * world->costs.floor_ns_per_pair);
+    if (keep > left - floor) keep = left - floor;
+    world->report.reserved_ns = (uint64_t)keep;
+    return deadline - (uint64_t)keep;
 }
 
 static void descend(sac_world *world)
 {
     sac_stop stop;
-    uint64_t limit = UINT64_MAX, now = sac_world_now(world);
-    if (world->step_deadline_ns != UINT64_MAX) {
-        double tail = sac_predictor_reserve_ns(&world->costs.finish, world->awake_count, world->chosen_count);
-        /* Response with all its sub-steps if it leaves at least a third for looking; else with fewer. */
-        uint64_t left = world->step_deadline_ns > now ? world->step_deadline_ns - now : 0, keep = 0;
-        for (uint32_t s = world->step_substeps; s > 0; s--) {
-            keep = response_reserve(world, s) + (uint64_t)tail;
-            if (keep <= left - left / 3) break;
-        }
-        world->report.reserved_ns = keep;
-        limit = keep < left ? world->step_deadline_ns - keep : now;
-    }
+    uint64_t limit = descent_limit(world), cost = sac_world_cost_now(world);
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
     sac_agenda_work(world->agenda, world->policy, &world->def.perception, &world->focus, &stop, world->tasks,
                     &world->report.descent);
     sac_tape_close(&world->tape, &stop);
+    if (world->report.descent.started && !world->tape.replay) {
+        double each = (double)(sac_world_cost_now(world) - cost) / world->report.descent.started;
+        world->costs.floor_ns_per_pair += 0.1 * (fmin(each, 600) - world->costs.floor_ns_per_pair);
+    }
+    hold_unseen(world);
     if (world->report.descent.interrupted) {
         uint32_t cut = 0;
         for (uint32_t e = 0; e < world->agenda->count; e++)
@@ -152,12 +199,17 @@ static void adapt(sac_world *world)
     sac_step_report *r = &world->report;
     double *throttle = &world->costs.throttle;
     if (world->step_deadline_ns == UINT64_MAX || r->budget_ns == 0) return;
-    double used = (double)r->spent_ns / (double)r->budget_ns;
-    if (used > 0.97)
-        *throttle *= used > 1.2 ? 0.9 : 0.95;
-    else if (used < 0.9 && r->rungs[SAC_RUNG_BODIES])
-        *throttle *= 1.02;
-    if (*throttle > 1) *throttle = 1;
+    double cost = (double)(sac_world_cost_now(world) - world->step_start_cost);
+    double used = cost / (double)r->budget_ns;
+    /* A core that was stolen says nothing about the work. */
+    if ((double)r->spent_ns > 1.1 * cost + 20000) return;
+    if (world->unseen)
+        *throttle *= 0.85;
+    else if (used > 0.95)
+        *throttle *= used > 1.05 ? 0.85 : 0.95;
+    else if (used < 0.85 && r->rungs[SAC_RUNG_BODIES])
+        *throttle *= 1.03;
+    if (*throttle > 1.5) *throttle = 1.5;
     if (*throttle < 0.05) *throttle = 0.05;
 }
 
@@ -201,10 +253,13 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
         sac_predictor_mean_ns(&world->costs.solve,
                               world->agenda->count * world->costs.manifolds_per_pair * def->substeps,
                               (double)world->chosen_count * def->substeps);
+    uint64_t cost = sac_world_cost_now(world);
     sac_world_read_contacts(world);
+    uint64_t contacts_cost = sac_world_cost_now(world) - cost;
     t = lap(world, SAC_STAGE_CONTACTS, t);
     sac_world_respond(world, def->substeps);
     t = lap(world, SAC_STAGE_SOLVE, t);
+    cost = sac_world_cost_now(world);
     sac_world_limit_fast(world);
     t = lap(world, SAC_STAGE_SWEEP, t);
     sac_world_finish(world);
@@ -213,11 +268,10 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     t = lap(world, SAC_STAGE_FINISH, t);
     if (!world->tape.replay) {
         sac_costs *c = &world->costs;
-        const uint64_t *ns = world->report.stage_ns;
         sac_predictor_learn(&c->contacts, world->agenda->count, world->report.contacts,
-                            (double)ns[SAC_STAGE_CONTACTS]);
+                            (double)contacts_cost);
         sac_predictor_learn(&c->finish, world->awake_count, world->chosen_count,
-                            (double)(ns[SAC_STAGE_FINISH] + ns[SAC_STAGE_SWEEP]));
+                            (double)(sac_world_cost_now(world) - cost));
     }
     double response =
         (double)(world->report.stage_ns[SAC_STAGE_CONTACTS] + world->report.stage_ns[SAC_STAGE_SOLVE]);

@@ -56,6 +56,7 @@ static void read_entry(reading *job, uint32_t e, uint32_t most, uint32_t worker)
     uint32_t p = agenda->tag[e];
     const sac_broad_pair *pair = &world->broad->pairs[p];
     sac_pair_memory *memory = &world->memory[p];
+    sac_pair_watch *watch = &world->watch[p];
     sac_manifold *m = &world->manifolds[p];
     uint8_t flags = agenda->flags[e];
     double travel = world->hot[pair->a].travel + world->hot[pair->b].travel;
@@ -65,13 +66,15 @@ static void read_entry(reading *job, uint32_t e, uint32_t most, uint32_t worker)
     bool fresh = flags & SAC_AGENDA_STARTED &&
                  (!memory->known || flags & SAC_AGENDA_FINISHED || agenda->uncertainty[e] < agenda->known[e]);
     memory->jnd = agenda->jnd[e];
+    memory->group = agenda->group[e];
     memory->priority = agenda->priority[e];
     if (flags & SAC_AGENDA_EMPTY) {
         m->count = 0;
+        watch->apart = true;
         memory->known = true;
         memory->uncertainty = 0;
-        memory->margin = agenda->margin[e];
-        memory->travel = travel;
+        watch->margin = agenda->margin[e];
+        watch->travel = travel;
         memory->refined = world->frame;
         memory->depth = -FLT_MAX;
         job->credits[worker] += tests;
@@ -87,8 +90,8 @@ static void read_entry(reading *job, uint32_t e, uint32_t most, uint32_t worker)
         memory->level = level;
         memory->known = true;
         memory->uncertainty = agenda->uncertainty[e];
-        memory->margin = agenda->margin[e];
-        memory->travel = travel;
+        watch->margin = agenda->margin[e];
+        watch->travel = travel;
         memory->refined = world->frame;
     } else if (m->count) {
         sac_meeting meeting;
@@ -109,6 +112,7 @@ static void read_entry(reading *job, uint32_t e, uint32_t most, uint32_t worker)
                                                                           : world->hot[pair->b].radius;
     sac_manifold_merge(m, contacts, count, agenda->pose_a[e], agenda->pose_b[e], world->def.gap_bias,
                        0.5f * reach / agenda->pose_a[e]->scale);
+    watch->apart = memory->known && m->count == 0;
     m->level = memory->level;
     m->uncertainty = memory->uncertainty;
     memory->depth = -FLT_MAX;

@@ -75,15 +75,20 @@ static bool grow(sac_world *world, void *pointer, size_t size, uint32_t old, uin
     return true;
 }
 
-#define BODY_ARRAYS(X)                                                                            \
-    X(generation)                                                                                 \
-    X(next_free)                                                                                  \
-    X(flags)                                                                                      \
-    X(pose)                                                                                       \
-    X(hot)                                                                                        \
-    X(cold)                                                                                       \
-    X(rest_seconds) X(staleness) X(touches) X(island_next) X(root) X(island_rest) X(solver_index) \
-        X(solver_stamp) X(seen_jnd) X(seen_group) X(seen_level) X(awake) X(awake_at) X(chosen) X(urgency)
+#define BODY_ARRAYS(X)                                                                                      \
+    X(generation)                                                                                           \
+    X(next_free)                                                                                            \
+    X(flags)                                                                                                \
+    X(pose)                                                                                                 \
+    X(hot)                                                                                                  \
+    X(cold)                                                                                                 \
+    X(rest_seconds)                                                                                         \
+    X(simulated)                                                                                            \
+    X(clear_until)                                                                                          \
+    X(touches)                                                                                              \
+    X(island_next)                                                                                          \
+    X(root) X(island_rest) X(solver_index) X(extra) X(solver_stamp) X(seen_jnd) X(seen_group) X(seen_level) \
+        X(awake) X(awake_at) X(chosen) X(urgency)
 
 bool sac_world_grow_bodies(sac_world *world, uint32_t room)
 {
@@ -102,6 +107,7 @@ bool sac_world_fit_pairs(sac_world *world)
 {
     uint32_t room = world->broad->pair_room, old = world->memory_room;
     if (room <= old) return true;
+    if (!grow(world, &world->watch, sizeof *world->watch, old, room)) return false;
     if (!grow(world, &world->memory, sizeof *world->memory, old, room)) return false;
     if (!grow(world, &world->manifolds, sizeof *world->manifolds, old, room)) return false;
     world->memory_room = room;
@@ -184,6 +190,7 @@ void sac_world_destroy(sac_world **pointer)
 #define X(name) sac_free(world->name, world->slot_room, sizeof *world->name);
     BODY_ARRAYS(X)
 #undef X
+    sac_free(world->watch, world->memory_room, sizeof *world->watch);
     sac_free(world->memory, world->memory_room, sizeof *world->memory);
     sac_free(world->manifolds, world->memory_room, sizeof *world->manifolds);
     sac_free(world->shapes, world->shape_room, sizeof *world->shapes);
@@ -323,7 +330,7 @@ uint64_t sac_world_hash(const sac_world *world)
         const sac_broad_pair *pair = &world->broad->pairs[i];
         if (pair->a == SAC_NO_BODY) continue;
         const sac_manifold *m = &world->manifolds[i];
-        uint32_t who[4] = {pair->a, pair->b, m->count, world->memory[i].touching};
+        uint32_t who[4] = {pair->a, pair->b, m->count, world->watch[i].touching};
         hash = mix(hash, who, sizeof who);
         for (uint32_t k = 0; k < m->count; k++) {
             float point[2] = {m->points[k].depth, m->points[k].impulse};

@@ -51,23 +51,27 @@ typedef struct sac_body_cold {
     uint64_t user;
 } sac_body_cold;
 
-/* What the world remembers of a pair besides its manifold. */
-typedef struct sac_pair_memory {
+/* What decides whether a pair is looked at: two to a cache line, because most are not. */
+typedef struct sac_pair_watch {
     double travel;       /* of both bodies when it was last read */
-    float uncertainty;   /* it was read with */
     float margin;        /* and how far apart things counted */
     uint32_t skip_until; /* frame before which they cannot meet */
     uint32_t skip_set;   /* frame in which that was found */
-    uint32_t seen;       /* last frame it was in the agenda */
-    uint32_t refined;    /* last frame it was read from a front */
+    uint32_t seen;       /* last frame it was considered */
+    bool apart;          /* when it was last read */
+    bool touching;       /* as events told */
+} sac_pair_watch;
+
+/* What else the world remembers of a pair besides its manifold. */
+typedef struct sac_pair_memory {
+    float uncertainty; /* it was read with */
+    uint32_t refined;  /* last frame it was read from a front */
     float jnd, priority;
     float region[3];
-    float depth;          /* deepest, as the solver was told; -FLT_MAX: none */
-    float impulse;        /* of the last step, all points */
-    uint16_t level_frame; /* not in use before a level was read */
+    float depth;   /* deepest, as the solver was told; -FLT_MAX: none */
+    float impulse; /* of the last step, all points */
     uint8_t level, levels, group;
-    bool known;    /* read at least once */
-    bool touching; /* as events told */
+    bool known; /* read at least once */
     bool sensor;
 } sac_pair_memory;
 
@@ -130,13 +134,16 @@ struct sac_world {
     sac_body_hot *hot;
     sac_body_cold *cold;
     float *rest_seconds;    /* slow for so long */
-    uint16_t *staleness;    /* frames since it was simulated */
+    uint32_t *simulated;    /* frame it was last simulated in */
+    uint32_t *clear_until;  /* frame up to which it meets nobody, whatever the others do */
     uint16_t *touches;      /* manifolds with contacts */
     uint32_t *island_next;  /* ring of bodies that sleep together */
     uint32_t *root;         /* union-find of the sweep */
     float *island_rest;     /* least rest_seconds of the island, at its root */
     uint32_t *solver_index; /* of this set */
     uint32_t *solver_stamp;
+    uint32_t *extra; /* bodies of this set that fly on by themselves and feel what hits them */
+    uint32_t extra_count;
     float *seen_jnd; /* largest visible error of its pairs */
     uint8_t *seen_group, *seen_level;
     uint32_t *awake; /* slots of awake bodies that can move, dense */
@@ -153,6 +160,7 @@ struct sac_world {
 
     /* pairs */
     sac_broad *broad;
+    sac_pair_watch *watch;
     sac_pair_memory *memory;
     sac_manifold *manifolds;
     uint32_t memory_room;
@@ -176,9 +184,10 @@ struct sac_world {
     sac_rest_sweep rest;
     sac_tasks *tasks;
     sac_step_report report;
-    uint64_t step_start_ns, step_deadline_ns;
+    uint64_t step_start_ns, step_deadline_ns, step_start_cost;
     float step_dt;
     uint32_t step_substeps;
+    uint32_t unseen; /* bodies chosen for this frame that could not be looked at */
     float gravity_size;
 
     sac_array(sac_contact_event) contact_events;
@@ -248,6 +257,17 @@ void sac_world_event(sac_world *world, sac_contact_event_kind kind, uint32_t pai
                      float speed);
 void sac_grab_break(sac_world *world, uint32_t grab);
 void sac_grabs_of_body_end(sac_world *world, uint32_t slot);
+
+/* For learning what things cost: not the time others took from this thread. */
+static inline uint64_t sac_world_cost_now(const sac_world *world)
+{
+    return world->clock.kind == SAC_CLOCK_MONOTONIC ? sac_time_thread_cpu_ns() : sac_clock_now(&world->clock);
+}
+/* Frames since a body was simulated. */
+static inline uint32_t sac_body_waited(const sac_world *world, uint32_t slot)
+{
+    return world->frame - world->simulated[slot];
+}
 
 static inline uint64_t sac_world_now(const sac_world *world) { return sac_clock_now(&world->clock); }
 static inline void sac_world_spend(sac_world *world, uint64_t credits)
