@@ -6,11 +6,11 @@
 #include "scheduler/agenda.h"
 #include "scheduler/groups_internal.h"
 
-/* What stages cost in credits, about half a nanosecond each, measured: a look through an entry by perception
- * and grouping, a test of the roots, a piece of work beyond its node tests. */
+/* What stages cost in credits, about half a nanosecond each, measured beside node tests: a look through an
+ * entry by perception and grouping, a test of the roots, a piece of a level beyond its node tests. */
 #define SAC_CREDITS_PERCEIVE 24u
-#define SAC_CREDITS_BEGIN 160u
-#define SAC_CREDITS_PIECE 60u
+#define SAC_CREDITS_BEGIN 90u
+#define SAC_CREDITS_PIECE 140u
 /* A level is opened in slices of so many credits, and the stop is asked between them: about two
  * microseconds. */
 #define SAC_CREDITS_SLICE 4096u
@@ -53,6 +53,7 @@ typedef struct sac_agenda_private {
     uint32_t at, in_group;
     bool in_floor;
     float most_jnd;
+    float uncertainty_before; /* of the entry being refined */
     float fresh_worth[SAC_TREE_MOST_DEPTH + 1];
     uint64_t *extra_credits; /* a policy's own work beyond picking, charged to the stop */
     sac_focus focus;

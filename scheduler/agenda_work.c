@@ -345,7 +345,7 @@ void sac_agenda_work(sac_agenda *agenda, const sac_policy *policy, const sac_per
         uint64_t credits = 0;
         bool whole = true;
         if (!(agenda->flags[i] & SAC_AGENDA_STARTED)) {
-            credits = test_roots(agenda, i) + SAC_CREDITS_PIECE;
+            credits = test_roots(agenda, i);
             out_report->tests++;
             sac_stop_did(stop, credits);
         } else {

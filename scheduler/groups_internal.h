@@ -60,6 +60,18 @@ static inline void sac_groups_push(sac_groups *groups, uint32_t group, uint32_t 
     groups->tail[group] = entry;
 }
 
+/* Before all others of its group: it is not done yet. */
+static inline void sac_groups_push_front(sac_groups *groups, uint32_t group, uint32_t entry)
+{
+    if (!groups->size[group]) {
+        sac_groups_push(groups, group, entry);
+        return;
+    }
+    groups->size[group]++;
+    groups->next[entry] = groups->head[group];
+    groups->head[group] = entry;
+}
+
 /* The first entry of the group whose turn it is; SAC_NOBODY when all are empty. */
 uint32_t sac_groups_turn(sac_groups *groups, uint32_t *out_group);
 /* The first entry of the first group that has one. */

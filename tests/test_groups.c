@@ -65,9 +65,15 @@ static void as_the_model(void **state)
         for (int step = 0; step < 5000; step++) {
             if (out && sac_rng_below(&rng, 2)) {
                 uint32_t entry = waiting[--out], g = sac_rng_below(&rng, count);
-                sac_groups_push(&groups, g, entry);
+                bool front = sac_rng_below(&rng, 4) == 0;
+                if (front)
+                    sac_groups_push_front(&groups, g, entry);
+                else
+                    sac_groups_push(&groups, g, entry);
                 if (m.size[g] == 0 && m.clock[g] < m.now) m.clock[g] = m.now;
-                m.list[g][m.size[g]++] = entry;
+                if (front) memmove(m.list[g] + 1, m.list[g], m.size[g] * sizeof(uint32_t));
+                m.list[g][front ? 0 : m.size[g]] = entry;
+                m.size[g]++;
                 continue;
             }
             bool strict = sac_rng_below(&rng, 4) == 0;
