@@ -13,8 +13,8 @@
 #define WAITING (2 * SAC_TREE_MOST_DEPTH * SAC_TREE_MOST_BRANCH + 1)
 
 /* Credits of half a nanosecond, measured: two balls; a ball and a field. */
-#define BALLS_COST 20u
-#define FIELD_COST 60u
+#define BALLS_COST 50u
+#define FIELD_COST 120u
 
 /* Keeps rounding on the safe side. */
 #define SAFE 0.9999f
@@ -127,14 +127,14 @@ static float balls_meet(const float d[3], const float v[3], float r, float g, fl
 /* Two leaves this close at the start may come this close. */
 static float leaf_limit(float r, float distance, float allowed)
 {
-    float limit = fmaxf(r - allowed, 0.5f * r);
+    float limit = sac_most(r - allowed, 0.5f * r);
     if (distance >= limit) return limit;
-    return fmaxf(distance - allowed, 0.5f * distance);
+    return sac_most(distance - allowed, 0.5f * distance);
 }
 
-static float balls_time(advance *s, uint32_t id_a, uint32_t id_b)
+static float balls_time(advance *s, uint32_t id_a, const ball *known_a, uint32_t id_b, const ball *known_b)
 {
-    ball a = ball_now(s->a, id_a), b = ball_now(s->b, id_b);
+    ball a = known_a ? *known_a : ball_now(s->a, id_a), b = known_b ? *known_b : ball_now(s->b, id_b);
     float d[3], v[3], r = a.radius + b.radius;
     sac_v3_sub(b.at, a.at, d);
     sac_v3_sub(b.v, a.v, v);
@@ -142,7 +142,7 @@ static float balls_time(advance *s, uint32_t id_a, uint32_t id_b)
     s->tests += BALLS_COST;
     if (is_leaf(s->a, id_a) && is_leaf(s->b, id_b)) {
         float distance = sac_v3_length(d), limit = leaf_limit(r, distance, s->allowed);
-        if (distance < fmaxf(r - s->allowed, 0.5f * r)) {
+        if (distance < sac_most(r - s->allowed, 0.5f * r)) {
             ball a0 = ball_now(&s->first_a, id_a), b0 = ball_now(&s->first_b, id_b);
             limit = leaf_limit(r, glm_vec3_distance(a0.at, b0.at), s->allowed);
             if (sac_v3_dot(d, v) >= g * distance) return s->horizon; /* parting */
@@ -197,11 +197,11 @@ static float terrain_time(advance *s, const float p[3], const float v[3], float 
     if (!leaf) {
         float reach = r * unit + way + g * unit * s->horizon;
         float d = fabsf(sac_terrain_nearest(terrain, local_p, reach, closest, n));
-        s->tests += 200;
+        s->tests += 400;
         if (d >= reach) return s->horizon;
         float speed = sac_v3_length(local_v) + g * unit;
         if (d <= r * unit) return 0;
-        return fminf(s->horizon, (d - r * unit) / speed * SAFE);
+        return sac_least(s->horizon, (d - r * unit) / speed * SAFE);
     }
     sac_box box = sac_box_empty();
     float end[3], grow = fabsf(r) * unit + g * unit * s->horizon;
@@ -241,7 +241,7 @@ static float field_time(advance *s, uint32_t id)
     float r = field_ball(s, s->a, s->b, id, p, v, &g), limit = r;
     bool leaf = is_leaf(s->a, id);
     s->tests += FIELD_COST;
-    if (leaf) limit = fmaxf(r - s->allowed, 0.5f * r);
+    if (leaf) limit = sac_most(r - s->allowed, 0.5f * r);
     if (s->b->form->kind == SAC_FORM_TERRAIN) {
         if (leaf) {
             /* What is nearer than that at the start sets its own limit. */
@@ -251,7 +251,7 @@ static float field_time(advance *s, uint32_t id)
             float d0 =
                 fabsf(sac_terrain_nearest(s->b->form->terrain, local, limit / s->b->scale, closest, n));
             s->tests += 200;
-            if (d0 < FLT_MAX) limit = fmaxf(fminf(limit, d0 * s->b->scale - s->allowed), 0.0f);
+            if (d0 < FLT_MAX) limit = sac_most(sac_least(limit, d0 * s->b->scale - s->allowed), 0.0f);
         }
         return terrain_time(s, p, v, r, limit, g, leaf);
     }
@@ -279,9 +279,10 @@ static float field_time(advance *s, uint32_t id)
 
 /* ---- the search ---- */
 
-static float time_of(advance *s, uint32_t id_a, uint32_t id_b)
+/* Balls that are known need not be found again. */
+static float time_of(advance *s, uint32_t id_a, const ball *a, uint32_t id_b, const ball *b)
 {
-    return s->field ? field_time(s, id_a) : balls_time(s, id_a, id_b);
+    return s->field ? field_time(s, id_a) : balls_time(s, id_a, a, id_b, b);
 }
 
 /* The earliest time within the horizon at which leaves get too close, or earlier when credits run out. */
@@ -290,13 +291,13 @@ static float earliest(advance *s)
     waiting stack[WAITING];
     uint32_t count = 0;
     float best = s->horizon;
-    stack[count++] = (waiting){time_of(s, 0, 0), 0, 0};
+    stack[count++] = (waiting){time_of(s, 0, NULL, 0, NULL), 0, 0};
     while (count) {
         waiting top = stack[--count];
         if (top.time >= best) continue;
         if (s->tests >= s->credits) {
             best = top.time; /* the others that wait */
-            for (uint32_t i = 0; i < count; i++) best = fminf(best, stack[i].time);
+            for (uint32_t i = 0; i < count; i++) best = sac_least(best, stack[i].time);
             break;
         }
         bool leaf_a = is_leaf(s->a, top.a), leaf_b = s->field || is_leaf(s->b, top.b);
@@ -312,11 +313,14 @@ static float earliest(advance *s)
                      sac_ball_of(s->b->form->tree, top.b).r * s->b->scale;
         const sac_tree *tree = open_a ? s->a->form->tree : s->b->form->tree;
         uint32_t link = sac_node_link(tree, open_a ? top.a : top.b), begin = count;
+        ball stays;
+        if (!s->field) stays = open_a ? ball_now(s->b, top.b) : ball_now(s->a, top.a);
         for (uint32_t k = 0; k < tree->blocks_per_node * SAC_LANES; k++) {
             uint32_t id = link * SAC_LANES + k;
             if (!sac_tree_has(tree, id)) continue;
             waiting child = {0, open_a ? id : top.a, open_a ? top.b : id};
-            child.time = fmaxf(top.time, time_of(s, child.a, child.b));
+            child.time = sac_most(
+                top.time, time_of(s, child.a, open_a ? NULL : &stays, child.b, open_a ? &stays : NULL));
             if (child.time >= best) continue;
             /* Earliest last, so that it is looked at first. */
             uint32_t at = count++;
@@ -383,11 +387,14 @@ float sac_meeting_advance(const sac_form *form_a, const sac_transform *pose_a, c
         s.tests = tests;
         s.field = !is_round(s.b->form);
         if (s.field && s.b->form->kind != SAC_FORM_TERRAIN) s.solid = sac_solid_of(s.b->form, s.b->scale);
-        float spin = fmaxf(a.spin, b.spin), turn = spin > 0 ? SAC_ADVANCE_TURN / spin : 2;
+        float spin = sac_most(a.spin, b.spin), turn = spin > 0 ? SAC_ADVANCE_TURN / spin : 2;
+        float rel[3], pace, close = 0.25f * sac_most(allowed, 1e-3f);
+        sac_v3_sub(b.v, a.v, rel);
+        pace = sac_v3_length(rel);
         share = 0;
         float next = 1;
         for (int round = 0; round < SAC_ADVANCE_ROUNDS; round++) {
-            s.horizon = fminf(fminf(1 - share, turn), next);
+            s.horizon = sac_least(sac_least(1 - share, turn), next);
             float t = earliest(&s);
             share += t;
             if (share >= 1) {
@@ -395,9 +402,9 @@ float sac_meeting_advance(const sac_form *form_a, const sac_transform *pose_a, c
                 break;
             }
             /* Straight lines tell all at once; arcs are looked at again from nearer. */
-            if (t < s.horizon && (spin == 0 || t < 1e-3f || s.tests >= s.credits)) break;
+            if (t < s.horizon && (spin == 0 || t < 1e-3f || t * pace < close)) break;
             if (s.tests >= s.credits) break;
-            next = t < s.horizon ? fmaxf(2 * t, 0.01f) : 1;
+            next = t < s.horizon ? sac_most(2 * t, 0.01f) : 1;
             sac_mover_go(&a, share);
             sac_mover_go(&b, share);
         }

@@ -24,7 +24,8 @@ static void shape_now(const sac_mover *m, shape *out)
     out->radius = f->radius * m->scale;
     out->core.count = f->kind == SAC_FORM_CAPSULE ? 2 : 8;
     out->whole.count = out->core.count;
-    float shrink = f->kind == SAC_FORM_BOX ? CORE * fminf(f->half[0], fminf(f->half[1], f->half[2])) : 0;
+    float shrink =
+        f->kind == SAC_FORM_BOX ? CORE * sac_least(f->half[0], sac_least(f->half[1], f->half[2])) : 0;
     for (uint32_t k = 0; k < out->core.count; k++) {
         float inner[3] = {0, 0, 0}, outer[3] = {0, 0, 0};
         if (f->kind == SAC_FORM_CAPSULE) {
@@ -48,7 +49,7 @@ static void shape_now(const sac_mover *m, shape *out)
 static float most_along(const sac_hull *h, const float n[3], float sign)
 {
     float most = -FLT_MAX;
-    for (uint32_t i = 0; i < h->count; i++) most = fmaxf(most, sign * sac_v3_dot(h->points[i], n));
+    for (uint32_t i = 0; i < h->count; i++) most = sac_most(most, sign * sac_v3_dot(h->points[i], n));
     return most;
 }
 
@@ -147,7 +148,7 @@ static void pursue_triangle(uint32_t feature, const float (*corner)[3], const fl
     sac_v3_sub(middle, triangle.points[0], from);
     float height = sac_v3_dot(from, world_normal), speed = -sac_v3_dot(p->a->v, world_normal);
     p->tests += 20;
-    if (height < 0 || height > p->reach + fmaxf(speed, 0)) return; /* behind it, or never near */
+    if (height < 0 || height > p->reach + sac_most(speed, 0)) return; /* behind it, or never near */
     if (p->measuring) {
         p->tests += HULLS_COST;
         if (height < p->reach && gap_now(p, &triangle, n, &gap) && -gap > p->deepest) p->deepest = -gap;
@@ -191,10 +192,10 @@ static void pursue_terrain(pursuit *p)
 float sac_advance_convex(sac_mover *a, sac_mover *b, float allowed, uint64_t credits, uint64_t *tests)
 {
     pursuit p = {.a = a, .b = b, .share = 1, .credits = credits, .tests = *tests, .deepest = -FLT_MAX};
-    float thin = fminf(a->form->thickness * a->scale,
-                       b->form->thickness < FLT_MAX ? b->form->thickness * b->scale : FLT_MAX);
+    float thin = sac_least(a->form->thickness * a->scale,
+                           b->form->thickness < FLT_MAX ? b->form->thickness * b->scale : FLT_MAX);
     if (b->form->kind == SAC_FORM_TERRAIN) thin = a->form->thickness * a->scale;
-    p.allowed = fminf(allowed, CORE * 0.5f * thin);
+    p.allowed = sac_least(allowed, CORE * 0.5f * thin);
     p.turning = a->spin * reach_of(a) + b->spin * reach_of(b);
     if (b->form->kind == SAC_FORM_TERRAIN)
         pursue_terrain(&p);

@@ -2,8 +2,8 @@
 #include "spheretree/exact_internal.h"
 
 /* Credits for a pair, of half a nanosecond each, measured. */
-#define ROUND_COST 150u
-#define BOXES_COST 900u
+#define ROUND_COST 300u
+#define CLIPS_COST 900u /* box with box, plane or capsule */
 
 void sac_segments_nearest(const float p[2][3], const float q[2][3], float *out_s, float *out_t)
 {
@@ -140,8 +140,8 @@ static void capsule_against_box(sac_exact *e)
             float swap = enter;
             enter = leave, leave = swap;
         }
-        ends[0] = fmaxf(ends[0], enter);
-        ends[1] = fminf(ends[1], leave);
+        ends[0] = sac_most(ends[0], enter);
+        ends[1] = sac_least(ends[1], leave);
     }
     bool flat = face >= 0 && ends[0] <= ends[1];
     float shallowest = FLT_MAX;
@@ -150,7 +150,7 @@ static void capsule_against_box(sac_exact *e)
         sac_v3_along(p[0], ends[k], u, on_face);
         out[face] = n[face] < 0 ? -1.0f : 1.0f;
         float above = out[face] * on_face[face] - box->half[face];
-        shallowest = fminf(shallowest, above);
+        shallowest = sac_least(shallowest, above);
         capsule_touch(e, on_face, above, out, k);
     }
     /* Past the border of the face it may reach a little lower. */
@@ -206,7 +206,7 @@ static void set_up(sac_exact *e, const sac_meeting *m)
     if (!e->terrain) place(&e->y, y, pose_y, e);
     float size_x = x->ball[3] * pose_x->scale,
           size_y = y->ball[3] < FLT_MAX ? y->ball[3] * pose_y->scale : size_x;
-    e->list.size = fminf(size_x, size_y) / e->frame.scale;
+    e->list.size = sac_least(size_x, size_y) / e->frame.scale;
 }
 
 bool sac_exact_begin(sac_meeting *m)
@@ -224,7 +224,7 @@ uint32_t sac_exact_contacts(const sac_meeting *m, uint32_t most, sac_contact *ou
     sac_exact e;
     set_up(&e, m);
     sac_form_kind x = e.x.solid.kind, y = m->swapped ? m->a->kind : m->b->kind;
-    e.tests += x == SAC_FORM_BOX && y == SAC_FORM_BOX ? BOXES_COST : ROUND_COST;
+    e.tests += x >= SAC_FORM_CAPSULE && (x == SAC_FORM_BOX || y == SAC_FORM_BOX) ? CLIPS_COST : ROUND_COST;
     if (y == SAC_FORM_TERRAIN) {
         sac_exact_terrain(&e);
     } else if (x == SAC_FORM_SPHERE) {

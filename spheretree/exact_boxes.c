@@ -152,7 +152,8 @@ void sac_exact_boxes(sac_exact *e)
 {
     axis best = {.apart = -FLT_MAX};
     float u[3], v[3], n[3], smallest = FLT_MAX;
-    for (int i = 0; i < 3; i++) smallest = fminf(smallest, fminf(e->x.solid.half[i], e->y.solid.half[i]));
+    for (int i = 0; i < 3; i++)
+        smallest = sac_least(smallest, sac_least(e->x.solid.half[i], e->y.solid.half[i]));
     float bias = BIAS * smallest;
     for (int k = 0; k < 6; k++) {
         column(k < 3 ? e->x.rows : e->y.rows, k % 3, n);

@@ -179,7 +179,7 @@ void sac_form_bounds(const sac_form *form, const sac_transform *pose, sac_box *o
         float reach = (fabsf(row[0]) * half[0] + fabsf(row[1]) * half[1] + fabsf(row[2]) * half[2]) * s;
         float ball = (row[0] * form->ball[0] + row[1] * form->ball[1] + row[2] * form->ball[2]) * s + t[i];
         float radius = form->ball[3] * s;
-        out->low[i] = fmaxf(centre - reach, ball - radius);
-        out->high[i] = fminf(centre + reach, ball + radius);
+        out->low[i] = sac_most(centre - reach, ball - radius);
+        out->high[i] = sac_least(centre + reach, ball + radius);
     }
 }

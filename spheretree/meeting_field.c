@@ -7,10 +7,14 @@
 #include "spheretree/vector_internal.h"
 
 /* Costs in credits of half a nanosecond, measured: a block of eight against a solid; one node with its normal
- * and point; fixed part of a look at terrain, beyond its boxes and triangles. */
-#define BLOCK_COST 12u
-#define CONTACT_COST 24u
-#define PROBE_COST 40u
+ * and point; fixed part of a look at terrain. */
+#define BLOCK_COST 20u
+#define CONTACT_COST 36u
+#define PROBE_COST 60u
+#define LOOK_COST 16u /* at a box or triangle of terrain */
+/* And of a call, whatever it finds. */
+#define OPEN_COST 100u
+#define CHOOSE_COST 400u
 
 /* Triangles one leaf touches at a time, at most: a floor and two walls. */
 #define LEAF_TOUCHES 3u
@@ -64,9 +68,8 @@ static bool root_touches(const sac_meeting *m, const sides *s)
     float centre[3], normal[3], radius = node_ball(m, s->tree, 0, centre);
     float reach = radius + m->margin / s->field_pose->scale;
     if (s->field->kind == SAC_FORM_TERRAIN) {
-        sac_terrain_touch touch;
         uint64_t tests = 0;
-        return sac_terrain_probe(s->field->terrain, centre, reach, &touch, 1, &tests) > 0;
+        return sac_terrain_meets(s->field->terrain, centre, reach, &tests);
     }
     sac_solid solid = sac_solid_of(s->field, 1);
     return sac_solid_distance(&solid, centre, normal) <= reach;
@@ -103,7 +106,8 @@ static sac_opened open_against_solid(const sac_meeting *m, const sides *s, const
     job.margin = m->margin / s->field_pose->scale;
     sac_field_kernel *kernel = active_kernel();
     const uint32_t most = s->tree->blocks_per_node * SAC_LANES, cost = s->tree->blocks_per_node * BLOCK_COST;
-    sac_opened opened = {0};
+    sac_opened opened = {.tests =
+                             credits >= OPEN_COST + cost ? OPEN_COST : 0}; /* the first pair always fits */
     uint32_t next_begin = next->count, done_begin = done->count;
     while (opened.used < count) {
         uint64_t batch = count - opened.used;
@@ -151,9 +155,10 @@ static sac_opened open_against_terrain(const sac_meeting *m, const sides *s, con
             sac_terrain_touch touches[LEAF_TOUCHES];
             float centre[3], radius = node_ball(m, s->tree, id, centre);
             uint64_t tests = 0;
-            uint32_t found = sac_terrain_probe(s->field->terrain, centre, radius + margin, touches,
-                                               leaf ? LEAF_TOUCHES : 1, &tests);
-            opened.tests += tests + PROBE_COST;
+            uint32_t found = leaf ? sac_terrain_probe(s->field->terrain, centre, radius + margin, touches,
+                                                      LEAF_TOUCHES, &tests)
+                                  : sac_terrain_meets(s->field->terrain, centre, radius + margin, &tests);
+            opened.tests += tests * LOOK_COST + PROBE_COST;
             if (found && !leaf) push_pair(next, m->swapped, link, 0);
             for (uint32_t t = 0; leaf && t < found; t++) push_pair(done, m->swapped, id, touches[t].feature);
         }
@@ -198,8 +203,10 @@ static bool node_touch(const sac_meeting *m, const sides *s, uint32_t id, uint32
             return false;
         touch.feature = *feature;
     } else {
-        *tests += PROBE_COST;
-        if (!sac_terrain_probe(s->field->terrain, centre, reach, &touch, 1, tests)) return false;
+        uint64_t looks = 0;
+        bool found = sac_terrain_probe(s->field->terrain, centre, reach, &touch, 1, &looks) > 0;
+        *tests += PROBE_COST + looks * LOOK_COST;
+        if (!found) return false;
     }
     sac_v3_copy(touch.normal, normal);
     *distance = touch.distance;
@@ -250,6 +257,7 @@ uint32_t sac_field_meeting_contacts(const sac_meeting *m, const sac_pairs *pendi
     gather(m, &s, done, false, &list, tests);
     gather(m, &s, pending, true, &list, tests);
     uint32_t chosen[SAC_CONTACT_MOST], count = sac_touch_choose(&list, most, chosen);
+    *tests += CHOOSE_COST;
     sac_transform_rows(s.field_pose, rows);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t t = chosen[i];

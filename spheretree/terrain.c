@@ -29,8 +29,10 @@ static float half_area(const sac_box *b)
 
 static void box_join(sac_box *box, const sac_box *other)
 {
-    sac_box_add(box, other->low);
-    sac_box_add(box, other->high);
+    for (int i = 0; i < 3; i++) {
+        box->low[i] = sac_least(box->low[i], other->low[i]);
+        box->high[i] = sac_most(box->high[i], other->high[i]);
+    }
 }
 
 /* Bin of a middle along an axis. */
@@ -44,7 +46,13 @@ static int bin_of(float at, float low, float scale)
 static uint32_t divide(builder *b, uint32_t first, uint32_t count, uint32_t depth)
 {
     sac_box middles = sac_box_empty();
-    for (uint32_t i = first; i < first + count; i++) sac_box_add(&middles, b->middle[b->order[i]]);
+    for (uint32_t i = first; i < first + count; i++) {
+        const float *at = b->middle[b->order[i]];
+        for (int k = 0; k < 3; k++) {
+            middles.low[k] = sac_least(middles.low[k], at[k]);
+            middles.high[k] = sac_most(middles.high[k], at[k]);
+        }
+    }
     int best_axis = -1, best_bin = 0;
     float best_cost = FLT_MAX, best_scale = 0;
     for (int axis = 0; depth < DEEP && axis < 3; axis++) {

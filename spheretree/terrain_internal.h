@@ -62,6 +62,10 @@ void sac_terrain_half_cell(const sac_terrain *terrain, uint32_t feature, float c
 bool sac_facet_touch(const sac_facet *facet, const float centre[3], float radius, float below, bool known,
                      sac_terrain_touch *out_touch);
 
+/* Would a probe of this ball find anything? May say yes when it would not, never no when it would; cheaper.
+ */
+bool sac_terrain_meets(const sac_terrain *terrain, const float centre[3], float radius, uint64_t *out_tests);
+
 /* Closest point of a triangle. Returns where it is: 0 inside, 1 to 3 on edge k - 1, 4 to 6 at corner k - 4.
  */
 int sac_triangle_closest(const float (*corner)[3], const float point[3], float out[3]);

@@ -176,8 +176,8 @@ static void probe_triangle(uint32_t feature, const float (*corner)[3], const flo
     sac_terrain_touch touch;
     float v[3], distance;
     /* Neighbours are looked up only where an edge is in reach. */
-    int place = plane_touch(corner, normal, p->centre, fminf(p->radius, p->reach), fminf(p->below, p->reach),
-                            v, &distance, &touch);
+    int place = plane_touch(corner, normal, p->centre, sac_least(p->radius, p->reach),
+                            sac_least(p->below, p->reach), v, &distance, &touch);
     if (place < 0) return;
     if (place > 0) {
         sac_facet facet;
@@ -258,15 +258,51 @@ uint32_t sac_terrain_probe(const sac_terrain *t, const float centre[3], float ra
     p.wanted = capacity;
     p.count = 0;
     p.below = t->posts ? radius : sac_terrain_below(t, radius);
-    p.reach = fmaxf(radius, p.below);
+    p.reach = sac_most(radius, p.below);
     if (capacity == 0) return 0;
     if (t->posts) {
         probe_column(&p, out_tests);
-        if (p.count && capacity == 1) p.reach = fminf(p.reach, fabsf(p.touches[0].distance));
+        if (p.count && capacity == 1) p.reach = sac_least(p.reach, fabsf(p.touches[0].distance));
     }
     *out_tests += 1 + sac_terrain_walk(t, NULL, centre, &p.reach, probe_triangle, &p);
 
     return choose(&p, out, capacity);
+}
+
+/* ---- meeting at all ---- */
+
+typedef struct meets {
+    const float *centre;
+    float reach; /* 0 once one is found: nothing else matters */
+    bool found;
+} meets;
+
+static void meet_triangle(uint32_t feature, const float (*corner)[3], const float normal[3], void *user)
+{
+    (void)feature;
+    meets *m = user;
+    float q[3], v[3];
+    if (m->found) return;
+    sac_v3_sub(m->centre, corner[0], v);
+    float height = sac_v3_dot(normal, v);
+    if (!(height <= m->reach && height >= -m->reach)) return;
+    sac_triangle_closest(corner, m->centre, q);
+    sac_v3_sub(m->centre, q, v);
+    if (!(sac_v3_dot(v, v) <= m->reach * m->reach)) return;
+    m->found = true;
+    m->reach = 0;
+}
+
+bool sac_terrain_meets(const sac_terrain *t, const float centre[3], float radius, uint64_t *out_tests)
+{
+    sac_terrain_touch column;
+    *out_tests += 1;
+    /* The ground straight below is a point of it: near enough, or above the centre, and no more is needed. */
+    if (t->posts && column_of(t, centre, &column) && column.distance / column.normal[1] <= radius)
+        return true;
+    meets m = {.centre = centre, .reach = t->posts ? radius : sac_terrain_below(t, radius)};
+    *out_tests += sac_terrain_walk(t, NULL, centre, &m.reach, meet_triangle, &m);
+    return m.found;
 }
 
 /* ---- nearest ---- */
@@ -305,7 +341,7 @@ float sac_terrain_nearest(const sac_terrain *t, const float point[3], float most
     /* Below heights it is inside, however deep: no farther than straight up. */
     sac_terrain_touch column;
     if (t->posts && column_of(t, point, &column) && column.distance < 0)
-        s.reach = fmaxf(most, -column.distance / column.normal[1] * 1.00001f);
+        s.reach = sac_most(most, -column.distance / column.normal[1] * 1.00001f);
     sac_terrain_walk(t, NULL, point, &s.reach, nearest_triangle, &s);
     if (!s.found) return FLT_MAX;
     sac_v3_copy(s.closest, out_closest);

@@ -81,8 +81,8 @@ static void visit_cell(const sac_terrain *t, uint32_t x, uint32_t z, search *s, 
     const float *h = t->posts + (size_t)z * t->columns + x;
     float a = h[0], b = h[1], c = h[t->columns], d = h[t->columns + 1];
     float left = t->corner[0] + t->spacing * (float)x, front = t->corner[1] + t->spacing * (float)z;
-    float low[3] = {left, fminf(fminf(a, b), fminf(c, d)), front};
-    float high[3] = {left + t->spacing, fmaxf(fmaxf(a, b), fmaxf(c, d)), front + t->spacing};
+    float low[3] = {left, sac_least(sac_least(a, b), sac_least(c, d)), front};
+    float high[3] = {left + t->spacing, sac_most(sac_most(a, b), sac_most(c, d)), front + t->spacing};
     if (!wanted(s, low, high)) return;
     uint32_t feature = (z * (t->columns - 1) + x) * 2;
     for (uint32_t half = 0; half < 2; half++) {

@@ -82,6 +82,10 @@ static inline void sac_v3_move(const float m[3][4], const float p[3], float out[
     out[0] = x, out[1] = y, out[2] = z;
 }
 
+/* fminf and fmaxf are calls, because of NaN; where none can be these are one instruction. */
+static inline float sac_least(float a, float b) { return a < b ? a : b; }
+static inline float sac_most(float a, float b) { return a > b ? a : b; }
+
 static inline float sac_clamp(float x, float low, float high) { return x < low ? low : x > high ? high : x; }
 
 #endif
