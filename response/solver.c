@@ -31,7 +31,7 @@ sac_solver_def sac_default_solver_def(void)
     return (sac_solver_def){.bodies = 1024,
                             .contacts = 4096,
                             .grabs = 8,
-                            .contact_hertz = 30.0f,
+                            .contact_hertz = 60.0f,
                             .contact_damping = 10.0f,
                             .push_speed = 3.0f,
                             .restitution_speed = 1.0f,

@@ -67,7 +67,7 @@ typedef struct sac_solver_grab {
 
 typedef struct sac_solver_def {
     uint32_t bodies, contacts, grabs; /* first room; grows in sac_solver_begin */
-    float contact_hertz;     /* of soft contacts; default 30, at most a quarter of the sub-step rate */
+    float contact_hertz;     /* of soft contacts; default 60, at most a quarter of the sub-step rate */
     float contact_damping;   /* ratio; default 10 */
     float push_speed;        /* fastest that overlap is undone, m/s; default 3 */
     float restitution_speed; /* slower contacts do not bounce; default 1 m/s */

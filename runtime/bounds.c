@@ -75,6 +75,8 @@ void sac_world_bound(sac_world *world)
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
     for (uint32_t i = 0; i < world->chosen_count; i++) {
         uint32_t slot = world->chosen[i];
+        sac_body_hot *hot = &world->hot[slot];
+        hot->reach = (length3(hot->v) + length3(hot->w) * hot->radius + world->gravity_size * dt) * dt;
         bool hold = sac_body_bounds_hold(world, slot, dt);
         if (!hold && !sac_stop_reached(&stop)) {
             uint64_t credits = sac_body_place_bounds(world, slot, dt);

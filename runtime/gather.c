@@ -109,10 +109,12 @@ static bool consider(sac_world *world, uint32_t p)
     uint32_t jolt_a = world->hot[pair->a].jolt, jolt_b = world->hot[pair->b].jolt;
     if (watch->skip_until > world->frame && watch->skip_set >= jolt_a && watch->skip_set >= jolt_b)
         return false;
-    couple c = couple_of(world, pair);
+    const sac_body_hot *x = &world->hot[pair->a], *y = &world->hot[pair->b];
     /* Found apart by more than its margin, and not moved that far since. */
-    if (watch->apart && (float)(c.x->travel + c.y->travel - watch->travel) + c.motion < watch->margin)
+    if (watch->apart &&
+        (float)(x->travel + y->travel - watch->travel) + (x->reach + y->reach) < watch->margin)
         return false;
+    couple c = couple_of(world, pair);
     float thin = smaller(c.x->thickness, c.y->thickness);
     float margin = world->def.margin + smaller(c.motion, 0.5f * thin);
     uint32_t frames = frames_apart(world, &c, margin);

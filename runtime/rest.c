@@ -48,6 +48,7 @@ static void fall_asleep(sac_world *world, uint32_t slot, uint32_t ring)
 {
     sac_body_hot *hot = &world->hot[slot];
     for (int i = 0; i < 3; i++) hot->v[i] = hot->w[i] = 0;
+    hot->reach = 0;
     sac_body_remove_awake(world, slot);
     if (ring == slot) {
         world->island_next[slot] = slot;

@@ -34,8 +34,9 @@ typedef struct sac_body_hot {
     _Alignas(8) double travel; /* how far any point of it may have moved, ever: drift of pairs is a difference
                                   of these */
     uint32_t jolt;             /* last frame its velocity changed faster than its acceleration bound */
-    float slack;               /* how far it may move, any way, before its placed box may not hold it */
+    float reach; /* how far any point of it may move this frame; 0 for those that are not simulated */
     float moved[3], turned[3]; /* this step, by the solver */
+    float slack;               /* how far it may move, any way, before its placed box may not hold it */
 } sac_body_hot;
 
 typedef struct sac_body_cold {
