@@ -10,6 +10,7 @@ int sac_cmd_tree_export(int argc, char **argv);
 int sac_cmd_tree_render(int argc, char **argv);
 int sac_cmd_tree_compare(int argc, char **argv);
 int sac_cmd_bench(int argc, char **argv);
+int sac_cmd_replay(int argc, char **argv);
 int sac_cmd_stability(int argc, char **argv);
 int sac_cmd_demo(int argc, char **argv);
 

@@ -16,6 +16,7 @@ static const command_entry commands[] = {
     {"tree", "look at trees: info, export, render, compare", sac_cmd_tree},
     {"bench", "measure: descent, bake, peers", sac_cmd_bench},
     {"stability", "the most bodies held at each frame rate, beside other engines", sac_cmd_stability},
+    {"replay", "run a recording again and compare every frame", sac_cmd_replay},
     {"demo", "bake three meshes, collide them, write pictures and a page", sac_cmd_demo},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };

@@ -1,5 +1,5 @@
 /* Bodies: made from a definition, changed only through checked calls, gone with their id. */
-#include "runtime/world_internal.h"
+#include "runtime/operations_internal.h"
 
 #include <string.h>
 
@@ -232,6 +232,28 @@ void sac_body_world_inertia(const sac_world *world, uint32_t slot, float out[6])
 
 /* ---- life ---- */
 
+static void remove_body(sac_world *world, uint32_t slot)
+{
+    sac_grabs_of_body_end(world, slot);
+    /* What lay on it must not hang in the air. */
+    sac_body_wake_slot(world, slot);
+    for (uint32_t p = world->broad->first_pair[slot]; p != SAC_NO_PAIR;
+         p = sac_broad_next(world->broad, p, slot)) {
+        const sac_broad_pair *pair = &world->broad->pairs[p];
+        uint32_t other = pair->a == slot ? pair->b : pair->a;
+        if (world->watch[p].touching && sac_body_dynamic(world, other)) sac_body_wake_slot(world, other);
+    }
+    sac_broad_remove(world->broad, slot);
+    sac_pairs_begun_and_ended(world);
+    sac_body_remove_awake(world, slot);
+    world->shapes[world->cold[slot].shape].users--;
+    world->flags[slot] = 0;
+    world->generation[slot]++;
+    world->next_free[slot] = world->first_free;
+    world->first_free = slot;
+    world->body_count--;
+}
+
 sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_id *out_body, sac_error *error)
 {
     sac_body_cold cold;
@@ -288,15 +310,17 @@ sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_i
     if (def->kind != SAC_BODY_STATIC && !(def->asleep && def->kind == SAC_BODY_DYNAMIC))
         sac_body_add_awake(world, slot);
     if (!sac_body_place_bounds(world, slot, 1.0f / 90)) {
-        sac_body_destroy(world, sac_body_id_of(world, slot), NULL);
+        remove_body(world, slot);
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the pairs of one more body");
     }
     if (!sac_world_fit_pairs(world)) {
-        sac_body_destroy(world, sac_body_id_of(world, slot), NULL);
+        remove_body(world, slot);
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the pairs of one more body");
     }
     sac_pairs_begun_and_ended(world);
-    if (out_body) *out_body = sac_body_id_of(world, slot);
+    sac_body_id made = sac_body_id_of(world, slot);
+    if (out_body) *out_body = made;
+    SAC_RECORD(world, body_create, .def = *def, .made = made.value);
     return SAC_OK;
 }
 
@@ -304,24 +328,8 @@ sac_result sac_body_destroy(sac_world *world, sac_body_id id, sac_error *error)
 {
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX) return stale(error);
-    sac_grabs_of_body_end(world, slot);
-    /* What lay on it must not hang in the air. */
-    sac_body_wake_slot(world, slot);
-    for (uint32_t p = world->broad->first_pair[slot]; p != SAC_NO_PAIR;
-         p = sac_broad_next(world->broad, p, slot)) {
-        const sac_broad_pair *pair = &world->broad->pairs[p];
-        uint32_t other = pair->a == slot ? pair->b : pair->a;
-        if (world->watch[p].touching && sac_body_dynamic(world, other)) sac_body_wake_slot(world, other);
-    }
-    sac_broad_remove(world->broad, slot);
-    sac_pairs_begun_and_ended(world);
-    sac_body_remove_awake(world, slot);
-    world->shapes[world->cold[slot].shape].users--;
-    world->flags[slot] = 0;
-    world->generation[slot]++;
-    world->next_free[slot] = world->first_free;
-    world->first_free = slot;
-    world->body_count--;
+    remove_body(world, slot);
+    SAC_RECORD(world, body_destroy, .body = id.value);
     return SAC_OK;
 }
 
@@ -386,7 +394,17 @@ sac_result sac_body_set_pose(sac_world *world, sac_body_id id, const float posit
     if (!sac_body_place_bounds(world, slot, 1.0f / 90) || !sac_world_fit_pairs(world))
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the body's pairs");
     sac_pairs_begun_and_ended(world);
+    SAC_RECORD(world, body_set_pose, .body = id.value, .position = SAC_XYZ(position),
+               .rotation = SAC_XYZW(rotation));
     return SAC_OK;
+}
+
+static void give_velocity(sac_world *world, uint32_t slot, const float velocity[3], const float spin[3])
+{
+    sac_body_wake_slot(world, slot);
+    memcpy(world->hot[slot].v, velocity, sizeof(vec3));
+    memcpy(world->hot[slot].w, spin, sizeof(vec3));
+    jolt(world, slot);
 }
 
 sac_result sac_body_set_velocity(sac_world *world, sac_body_id id, const float velocity[3],
@@ -400,10 +418,9 @@ sac_result sac_body_set_velocity(sac_world *world, sac_body_id id, const float v
         return wrong(error, "spin", "at most 10,000 rad/s");
     if (world->cold[slot].kind == SAC_BODY_STATIC)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "make it kinematic", "a static body cannot move");
-    sac_body_wake_slot(world, slot);
-    memcpy(world->hot[slot].v, velocity, sizeof(vec3));
-    memcpy(world->hot[slot].w, spin, sizeof(vec3));
-    jolt(world, slot);
+    give_velocity(world, slot, velocity, spin);
+    SAC_RECORD(world, body_set_velocity, .body = id.value, .velocity = SAC_XYZ(velocity),
+               .spin = SAC_XYZ(spin));
     return SAC_OK;
 }
 
@@ -421,6 +438,8 @@ sac_result sac_body_move_to(sac_world *world, sac_body_id id, const float positi
     memcpy(world->cold[slot].target_position, position, sizeof(vec3));
     memcpy(world->cold[slot].target_rotation, q, sizeof q);
     world->flags[slot] |= SAC_BODY_TOLD;
+    SAC_RECORD(world, body_move_to, .body = id.value, .position = SAC_XYZ(position),
+               .rotation = SAC_XYZW(rotation));
     return SAC_OK;
 }
 
@@ -446,7 +465,11 @@ sac_result sac_body_push(sac_world *world, sac_body_id id, const float impulse[3
         w[2] += I[4] * t[0] + I[5] * t[1] + I[2] * t[2];
     }
     if (!(length3(v) <= 1e4f) || !(length3(w) <= 1e4f)) return wrong(error, "the impulse", "push less hard");
-    return sac_body_set_velocity(world, id, v, w, error);
+    give_velocity(world, slot, v, w);
+    const float *at = point ? point : hot->centre;
+    SAC_RECORD(world, body_push, .body = id.value, .impulse = SAC_XYZ(impulse), .aimed = point != NULL,
+               .point = SAC_XYZ(at));
+    return SAC_OK;
 }
 
 sac_result sac_body_set_kind(sac_world *world, sac_body_id id, sac_body_kind kind, sac_error *error)
@@ -479,6 +502,7 @@ sac_result sac_body_set_kind(sac_world *world, sac_body_id id, sac_body_kind kin
     if (!sac_body_place_bounds(world, slot, 1.0f / 90) || !sac_world_fit_pairs(world))
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the body's pairs");
     sac_pairs_begun_and_ended(world);
+    SAC_RECORD(world, body_set_kind, .body = id.value, .kind = kind);
     return SAC_OK;
 }
 
@@ -491,6 +515,7 @@ sac_result sac_body_set_filter(sac_world *world, sac_body_id id, const sac_filte
     if (!sac_broad_refilter(world->broad, slot) || !sac_world_fit_pairs(world))
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the body's pairs");
     sac_pairs_begun_and_ended(world);
+    SAC_RECORD(world, body_set_filter, .body = id.value, .filter = *filter);
     return SAC_OK;
 }
 
@@ -503,6 +528,7 @@ sac_result sac_body_set_material(sac_world *world, sac_body_id id, const sac_mat
     if (result != SAC_OK) return result;
     world->cold[slot].material = *material;
     sac_body_wake_slot(world, slot);
+    SAC_RECORD(world, body_set_material, .body = id.value, .material = *material);
     return SAC_OK;
 }
 
@@ -521,6 +547,9 @@ sac_result sac_body_set_motion(sac_world *world, sac_body_id id, float gravity_s
     cold->most_speed = most_speed;
     cold->most_spin = most_spin;
     sac_body_wake_slot(world, slot);
+    SAC_RECORD(world, body_set_motion, .body = id.value, .gravity_scale = gravity_scale,
+               .linear_damping = linear_damping, .angular_damping = angular_damping, .most_speed = most_speed,
+               .most_spin = most_spin);
     return SAC_OK;
 }
 
@@ -529,5 +558,6 @@ sac_result sac_body_wake(sac_world *world, sac_body_id id, sac_error *error)
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX) return stale(error);
     sac_body_wake_slot(world, slot);
+    SAC_RECORD(world, body_wake, .body = id.value);
     return SAC_OK;
 }

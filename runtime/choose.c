@@ -123,7 +123,7 @@ void sac_world_choose(sac_world *world)
         world->flags[world->chosen[i]] &= ~(uint32_t)(SAC_BODY_CHOSEN | SAC_BODY_NEAR_HAND);
     near_hands(world);
     uint32_t awake = world->awake_count;
-    uint32_t count = (uint32_t)sac_tape_decide(&world->tape, how_many(world));
+    uint32_t count = sac_tape_choose(&world->tape, how_many(world), 0, awake);
     world->chosen_count = 0;
     sac_world_spend(world, 4u * awake);
     if (count >= awake) {

@@ -93,10 +93,11 @@ static void add(sac_world *world, uint32_t p, const couple *c, float margin)
     uint32_t either = world->flags[c->a] | world->flags[c->b];
     agenda->flags[e] = (uint8_t)((either & (SAC_BODY_HELD | SAC_BODY_NEAR_HAND) ? SAC_AGENDA_TOP : 0) |
                                  (memory->sensor ? SAC_AGENDA_SENSOR : 0));
-    if (world->def.weight) {
-        float w =
-            world->def.weight(sac_body_id_of(world, c->a), sac_body_id_of(world, c->b), world->def.user);
-        agenda->weight[e] = w >= 0 ? (w <= 1000 ? w : 1000) : 0;
+    if (world->def.weight || world->tape.weigh) {
+        float w = 1;
+        if (world->def.weight)
+            w = world->def.weight(sac_body_id_of(world, c->a), sac_body_id_of(world, c->b), world->def.user);
+        agenda->weight[e] = sac_tape_weigh(&world->tape, w >= 0 ? (w <= 1000 ? w : 1000) : 0);
     }
     memory->levels = (uint8_t)(form_a->levels > form_b->levels ? form_a->levels : form_b->levels);
 }

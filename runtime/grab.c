@@ -1,5 +1,5 @@
 /* Grabs: a hand holds a body softly, with so much force and no more, and lets go when it is torn away. */
-#include "runtime/world_internal.h"
+#include "runtime/operations_internal.h"
 
 #include <string.h>
 
@@ -104,7 +104,9 @@ sac_result sac_grab_create(sac_world *world, const sac_grab_def *def, sac_grab_i
     world->grabs_used++;
     world->flags[body] |= SAC_BODY_HELD;
     sac_body_wake_slot(world, body);
-    if (out_grab) *out_grab = (sac_grab_id){sac_id_make(slot, generation)};
+    sac_grab_id made = {sac_id_make(slot, generation)};
+    if (out_grab) *out_grab = made;
+    SAC_RECORD(world, grab_create, .def = *def, .made = made.value);
     return SAC_OK;
 }
 
@@ -119,6 +121,8 @@ sac_result sac_grab_move(sac_world *world, sac_grab_id grab, const float target[
     memcpy(world->grabs[slot].def.target, target, sizeof(vec3));
     memcpy(world->grabs[slot].def.rotation, q, sizeof q);
     sac_body_wake_slot(world, world->grabs[slot].body);
+    SAC_RECORD(world, grab_move, .grab = grab.value, .target = SAC_XYZ(target),
+               .rotation = SAC_XYZW(rotation));
     return SAC_OK;
 }
 
@@ -145,6 +149,7 @@ sac_result sac_grab_destroy(sac_world *world, sac_grab_id grab, sac_error *error
     if (slot == UINT32_MAX) return stale(error);
     sac_body_wake_slot(world, world->grabs[slot].body);
     sac_grab_break(world, slot);
+    SAC_RECORD(world, grab_destroy, .grab = grab.value);
     return SAC_OK;
 }
 

@@ -7,15 +7,20 @@
  *   sac_record_stop(world, NULL);
  *
  *   sac_replay *replay;
- *   sac_replay_open("run.sacrec", &def, &replay, &error);
+ *   sac_replay_open("run.sacrec", 1, &replay, &error);
  *   while (sac_replay_step(replay, &frame, &error) == SAC_OK && !frame.end) draw(sac_replay_world(replay));
  *   sac_replay_close(&replay);
  *
+ * What the caller's weight hook says is recorded too; his clock, log and task system are not needed again. A
+ * step that is recorded takes as long as ever, and then some microseconds for the record itself: they come
+ * after the report and are not in it.
+ *
  * The file is append-only and made of chunks with a checksum each; see docs/files.md. What is lost by a crash
- * is the last chunk. Trees and terrains are stored inside, so that a recording needs nothing else.
+ * is the last chunk: what has not been written for at most 30 frames or 64 KB. Trees and terrains are stored
+ * inside, so that a recording needs nothing else.
  *
  * Index: sac_record_start  sac_record_stop  sac_record_status  sac_replay_open  sac_replay_step
- * sac_replay_world sac_replay_close
+ *        sac_replay_world  sac_replay_progress  sac_replay_close
  */
 #ifndef SAC_RUNTIME_RECORD_H
 #define SAC_RUNTIME_RECORD_H
@@ -28,19 +33,21 @@
 struct sac_world;
 struct sac_world_def;
 
-/* ERROR_ARGUMENT when the world already has bodies or is being recorded. The file is made anew. */
+/* Right after sac_world_create: ERROR_ARGUMENT when the world already has shapes or bodies or is being
+ * recorded. ERROR_LIMIT for a world with room for more than 262,144 bodies. The file is made anew. */
 sac_result sac_record_start(struct sac_world *world, const char *path, sac_error *error);
-/* Writes what is left and closes the file. ERROR_IO when anything could not be written, also earlier. */
+/* Writes what is left and closes the file. ERROR_IO when anything could not be written, also earlier.
+ * sac_world_destroy does it too. */
 sac_result sac_record_stop(struct sac_world *world, sac_error *error);
 /* SAC_OK, or what went wrong while writing; the world goes on without the recording. */
 sac_result sac_record_status(const struct sac_world *world, sac_error *error);
 
 typedef struct sac_replay sac_replay;
 typedef struct sac_replay_frame {
-    uint64_t frame;
+    uint64_t frame; /* 1 is the first */
     uint64_t hash, recorded_hash;
-    bool same;
-    bool end; /* no further frame */
+    bool same; /* both hashes, and the step decided as often as it did then */
+    bool end;  /* no further frame */
 } sac_replay_frame;
 
 /* `threads` for the replaying world; 0: one. ERROR_FORMAT, ERROR_VERSION, ERROR_CORRUPT name file and byte.
@@ -48,7 +55,10 @@ typedef struct sac_replay_frame {
 sac_result sac_replay_open(const char *path, uint32_t threads, sac_replay **out_replay, sac_error *error);
 /* The next frame. ERROR_CORRUPT where the file is damaged: all frames before have been replayed. */
 sac_result sac_replay_step(sac_replay *replay, sac_replay_frame *out_frame, sac_error *error);
+/* To look at; changing it changes what follows. */
 struct sac_world *sac_replay_world(sac_replay *replay);
+/* Part of the file that has been replayed, 0 to 1. */
+double sac_replay_progress(const sac_replay *replay);
 void sac_replay_close(sac_replay **replay);
 
 #endif

@@ -368,11 +368,11 @@ void sac_world_respond(sac_world *world, uint32_t substeps)
     uint32_t fits = fit_substeps(world, contacts, world->chosen_count, left, substeps);
     if (world->exhaustive) fits = substeps;
     /* When not all of it fits, islands are told apart and the visible ones come first. */
-    tiers = (uint32_t)sac_tape_decide(&world->tape, fits < substeps && contacts > 64 ? TIERS : 1);
+    tiers = sac_tape_choose(&world->tape, fits < substeps && contacts > 64 ? TIERS : 1, 1, TIERS);
     uint64_t limit = deadline == UINT64_MAX || world->exhaustive ? UINT64_MAX : 0;
     if (limit == 0) limit = (double)deadline > tail ? deadline - (uint64_t)tail : deadline;
     if (tiers == 1) {
-        fits = (uint32_t)sac_tape_decide(&world->tape, fits);
+        fits = sac_tape_choose(&world->tape, fits, 1, substeps);
         solve_tier(world, 0, 1, contacts, fits, limit);
     } else {
         rank_islands(world, contacts);
@@ -388,7 +388,7 @@ void sac_world_respond(sac_world *world, uint32_t substeps)
             for (uint32_t u = t + 1; u < TIERS; u++)
                 later += sac_predictor_mean_ns(&world->costs.solve, count[u], bodies[u]);
             fits = fit_substeps(world, count[t], bodies[t], (double)limit - now - later, substeps);
-            fits = (uint32_t)sac_tape_decide(&world->tape, fits);
+            fits = sac_tape_choose(&world->tape, fits, 1, substeps);
             if (count[t] || bodies[t] || t == 0) solve_tier(world, t, tiers, contacts, fits, limit);
         }
     }

@@ -4,7 +4,7 @@
  * does not cost a frame its deadline: reset the union-find, unite touching pairs, then let islands sleep in
  * which every body has been slow for long enough. A contact made during the sweep can only join islands;
  * should one fall asleep beside something that moves, the touch wakes it again. */
-#include "runtime/world_internal.h"
+#include "runtime/operations_internal.h"
 
 enum { SLOTS_A_FRAME = 8192, PAIRS_A_FRAME = 2048 };
 
@@ -98,6 +98,7 @@ sac_result sac_body_sleep(sac_world *world, sac_body_id id, sac_error *error)
     for (uint32_t i = 0; i < count; i++) fall_asleep(world, list[i], slot);
     world->chosen_count = 0;
     world->rest = (sac_rest_sweep){.any = world->rest.any};
+    SAC_RECORD(world, body_sleep, .body = id.value);
     return SAC_OK;
 }
 

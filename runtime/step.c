@@ -1,5 +1,5 @@
 /* The frame: one call a stage, each timed, each within what is left of the budget. */
-#include "runtime/world_internal.h"
+#include "runtime/operations_internal.h"
 
 #include <string.h>
 
@@ -50,8 +50,7 @@ static void begin(sac_world *world, const sac_step_def *def)
                                                    : deadline > now       ? deadline - now
                                                                           : 0};
     world->allocations = 0;
-    if (!world->tape.replay) world->tape.count = 0;
-    world->tape.at = 0;
+    sac_tape_rewind(&world->tape);
     for (size_t i = 0; i < world->moved.count; i++)
         world->flags[world->moved.data[i]] &= ~(uint32_t)(SAC_BODY_MOVED | SAC_BODY_SLEPT);
     world->moved.count = 0;
@@ -279,5 +278,6 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     end(world);
     world->report.credits -= credits;
     if (out_report) *out_report = world->report;
+    sac_record_frame(world, def);
     return SAC_OK;
 }

@@ -1,5 +1,5 @@
 /* A world's life: its room, its shapes, and what can be said of it as a whole. */
-#include "runtime/world_internal.h"
+#include "runtime/operations_internal.h"
 
 #include <string.h>
 
@@ -203,6 +203,7 @@ void sac_world_destroy(sac_world **pointer)
     sac_array_fini(&world->move_events);
     sac_array_fini(&world->moved);
     sac_array_fini(&world->pending_ends);
+    sac_array_fini(&world->tape.weights);
     sac_free(world, 1, sizeof *world);
 }
 
@@ -215,6 +216,7 @@ sac_result sac_world_set_gravity(sac_world *world, const float gravity[3], sac_e
     world->gravity_size = sqrtf(gravity[0] * gravity[0] + gravity[1] * gravity[1] + gravity[2] * gravity[2]);
     for (uint32_t i = 0; i < world->slot_count; i++)
         if (world->flags[i] & SAC_BODY_USED && sac_body_dynamic(world, i)) sac_body_wake_slot(world, i);
+    SAC_RECORD(world, set_gravity, .gravity = SAC_XYZ(gravity));
     return SAC_OK;
 }
 
@@ -226,6 +228,7 @@ sac_result sac_world_set_policy(sac_world *world, const char *name, sac_error *e
     strncpy(world->policy_name, name, sizeof world->policy_name - 1);
     world->def.policy = world->policy_name;
     world->exhaustive = strcmp(name, "exhaustive") == 0;
+    sac_record_policy(world);
     return SAC_OK;
 }
 
@@ -250,7 +253,9 @@ sac_result sac_world_add_shape(sac_world *world, const sac_form *form, sac_shape
     s->used = true;
     s->users = 0;
     s->generation++;
-    if (out_shape) *out_shape = (sac_shape_id){sac_id_make(slot, s->generation)};
+    sac_shape_id made = {sac_id_make(slot, s->generation)};
+    if (out_shape) *out_shape = made;
+    sac_record_shape(world, form, made);
     return SAC_OK;
 }
 
@@ -274,6 +279,7 @@ sac_result sac_world_remove_shape(sac_world *world, sac_shape_id shape, sac_erro
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "destroy them first", "%u bodies have this shape",
                              world->shapes[slot].users);
     world->shapes[slot].used = false;
+    SAC_RECORD(world, remove_shape, .shape = shape.value);
     return SAC_OK;
 }
 

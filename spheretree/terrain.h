@@ -2,7 +2,7 @@
  * number of threads.
  *
  * Index: sac_terrain_from_mesh  sac_terrain_from_heights  sac_terrain_destroy  sac_terrain_box
- *        sac_terrain_probe  sac_terrain_ray
+ *        sac_terrain_save_memory  sac_terrain_load_memory  sac_terrain_probe  sac_terrain_ray
  */
 #ifndef SAC_SPHERETREE_TERRAIN_H
 #define SAC_SPHERETREE_TERRAIN_H
@@ -25,6 +25,13 @@ sac_result sac_terrain_from_heights(const float *heights, uint32_t columns, uint
                                     sac_terrain **out_terrain, sac_error *error);
 void sac_terrain_destroy(sac_terrain **terrain);
 sac_box sac_terrain_box(const sac_terrain *terrain);
+
+/* What it was made from, as bytes to keep; release them with sac_free(bytes, 1, size). Loading makes the same
+ * terrain again, feature for feature; ERROR_CORRUPT, ERROR_VERSION for bytes that are none. */
+sac_result sac_terrain_save_memory(const sac_terrain *terrain, void **out_bytes, size_t *out_size,
+                                   sac_error *error);
+sac_result sac_terrain_load_memory(const void *bytes, size_t size, sac_terrain **out_terrain,
+                                   sac_error *error);
 
 typedef struct sac_terrain_touch {
     float closest[3]; /* on the terrain, local */

@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/crc32c.h"
 #include "spheretree/atomic_file_internal.h"
-#include "spheretree/crc32c_internal.h"
 #include "spheretree/tree_internal.h"
 
 typedef sac_treefile_header header;

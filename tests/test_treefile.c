@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "random_tree.h"
-#include "spheretree/crc32c_internal.h"
+#include "base/crc32c.h"
 #include "spheretree/tree_internal.h"
 #include "spheretree/treefile_internal.h"
 

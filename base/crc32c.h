@@ -1,6 +1,9 @@
-/* CRC-32C (Castagnoli), the checksum of the baked file. Private. */
-#ifndef SAC_SPHERETREE_CRC32C_INTERNAL_H
-#define SAC_SPHERETREE_CRC32C_INTERNAL_H
+/* CRC-32C (Castagnoli), the checksum of our files.
+ *
+ * Index: sac_crc32c  sac_crc32c_portable
+ */
+#ifndef SAC_BASE_CRC32C_H
+#define SAC_BASE_CRC32C_H
 
 #include <stddef.h>
 #include <stdint.h>

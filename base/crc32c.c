@@ -1,4 +1,4 @@
-#include "spheretree/crc32c_internal.h"
+#include "base/crc32c.h"
 
 #include <pthread.h>
 #include <string.h>
