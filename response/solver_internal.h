@@ -44,6 +44,7 @@ typedef struct sac_point_block {
     float mass[8];      /* 1 / K_nn; 0: no point in this lane */
     float couple[2][8]; /* K_tn: tangential speed a normal impulse makes */
     float slide[3][8];  /* inverse of the tangential 2 x 2 of K: 11, 12, 22 */
+    float slip[8];      /* inverse of its largest eigenvalue */
     float impulse[8], rub[2][8];
     float total[8];
 } sac_point_block;
