@@ -382,8 +382,12 @@ static inline sac_n8 sac_n8_clear_top(sac_n8 v)
 
 #else
 
+/* Plain C, with the compiler's own vectors of four where it has them: arrays would do, but a kernel of a
+ * thousand of these takes minutes to compile then. */
+typedef float sac_v4 __attribute__((vector_size(16)));
+typedef int32_t sac_i4 __attribute__((vector_size(16)));
 typedef struct sac_f8 {
-    float v[8];
+    sac_v4 low, high;
 } sac_f8;
 typedef struct sac_n8 {
     uint32_t v[8];
@@ -392,53 +396,61 @@ typedef struct sac_n8 {
 static inline sac_f8 sac_f8_load(const float *p)
 {
     sac_f8 r;
-    memcpy(r.v, p, sizeof r.v);
+    memcpy(&r.low, p, sizeof r.low);
+    memcpy(&r.high, p + 4, sizeof r.high);
     return r;
 }
-static inline void sac_f8_store(float *p, sac_f8 v) { memcpy(p, v.v, sizeof v.v); }
-static inline sac_f8 sac_f8_set(float v) { return (sac_f8){{v, v, v, v, v, v, v, v}}; }
-#define SAC_F8_LANES(name, expression)            \
-    static inline sac_f8 name(sac_f8 a, sac_f8 b) \
-    {                                             \
-        sac_f8 r;                                 \
-        for (int k = 0; k < 8; k++) {             \
-            float p = a.v[k], q = b.v[k];         \
-            r.v[k] = (expression);                \
-        }                                         \
-        return r;                                 \
-    }
-SAC_F8_LANES(sac_f8_add, p + q)
-SAC_F8_LANES(sac_f8_sub, p - q)
-SAC_F8_LANES(sac_f8_mul, p *q)
-SAC_F8_LANES(sac_f8_div, p / q)
-SAC_F8_LANES(sac_f8_max, p > q ? p : q)
-SAC_F8_LANES(sac_f8_min, p < q ? p : q)
-#undef SAC_F8_LANES
+static inline void sac_f8_store(float *p, sac_f8 v)
+{
+    memcpy(p, &v.low, sizeof v.low);
+    memcpy(p + 4, &v.high, sizeof v.high);
+}
+static inline sac_f8 sac_f8_set(float v) { return (sac_f8){{v, v, v, v}, {v, v, v, v}}; }
+static inline sac_f8 sac_f8_add(sac_f8 a, sac_f8 b) { return (sac_f8){a.low + b.low, a.high + b.high}; }
+static inline sac_f8 sac_f8_sub(sac_f8 a, sac_f8 b) { return (sac_f8){a.low - b.low, a.high - b.high}; }
+static inline sac_f8 sac_f8_mul(sac_f8 a, sac_f8 b) { return (sac_f8){a.low * b.low, a.high * b.high}; }
+static inline sac_f8 sac_f8_div(sac_f8 a, sac_f8 b) { return (sac_f8){a.low / b.low, a.high / b.high}; }
+static inline sac_v4 sac_v4_pick(sac_i4 mask, sac_v4 x, sac_v4 y)
+{
+    return (sac_v4)((mask & (sac_i4)x) | (~mask & (sac_i4)y));
+}
+static inline sac_f8 sac_f8_max(sac_f8 a, sac_f8 b)
+{
+    return (sac_f8){sac_v4_pick(a.low > b.low, a.low, b.low), sac_v4_pick(a.high > b.high, a.high, b.high)};
+}
+static inline sac_f8 sac_f8_min(sac_f8 a, sac_f8 b)
+{
+    return (sac_f8){sac_v4_pick(a.low < b.low, a.low, b.low), sac_v4_pick(a.high < b.high, a.high, b.high)};
+}
 static inline sac_f8 sac_f8_sqrt(sac_f8 a)
 {
-    for (int k = 0; k < 8; k++) a.v[k] = sqrtf(a.v[k]);
+    for (int k = 0; k < 4; k++) a.low[k] = sqrtf(a.low[k]), a.high[k] = sqrtf(a.high[k]);
     return a;
 }
 static inline uint32_t sac_f8_le(sac_f8 a, sac_f8 b)
 {
+    sac_i4 low = a.low <= b.low, high = a.high <= b.high;
     uint32_t mask = 0;
-    for (int k = 0; k < 8; k++) mask |= (uint32_t)(a.v[k] <= b.v[k]) << k;
+    for (int k = 0; k < 4; k++) mask |= ((uint32_t)low[k] & 1u) << k | ((uint32_t)high[k] & 1u) << (k + 4);
     return mask;
 }
 static inline sac_f8 sac_f8_pick_less(sac_f8 a, sac_f8 b, sac_f8 x, sac_f8 y)
 {
-    for (int k = 0; k < 8; k++) x.v[k] = a.v[k] < b.v[k] ? x.v[k] : y.v[k];
-    return x;
+    return (sac_f8){sac_v4_pick(a.low < b.low, x.low, y.low), sac_v4_pick(a.high < b.high, x.high, y.high)};
 }
 static inline void sac_f8_rows_load(const float *const rows[8], sac_f8 out[8])
 {
+    float lanes[8][8];
     for (int k = 0; k < 8; k++)
-        for (int j = 0; j < 8; j++) out[j].v[k] = rows[k][j];
+        for (int j = 0; j < 8; j++) lanes[j][k] = rows[k][j];
+    for (int j = 0; j < 8; j++) out[j] = sac_f8_load(lanes[j]);
 }
 static inline void sac_f8_rows_store(float *const rows[8], const sac_f8 in[8])
 {
+    float lanes[8][8];
+    for (int j = 0; j < 8; j++) sac_f8_store(lanes[j], in[j]);
     for (int k = 0; k < 8; k++)
-        for (int j = 0; j < 8; j++) rows[k][j] = in[j].v[k];
+        for (int j = 0; j < 8; j++) rows[k][j] = lanes[j][k];
 }
 static inline sac_n8 sac_n8_load(const uint32_t *p)
 {
