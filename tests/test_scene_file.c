@@ -1,0 +1,399 @@
+/* Scene files and gaze files: what they say comes out, and every kind of mistake is told with its line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "apps/gaze_trace.h"
+#include "apps/lined_json.h"
+#include "apps/scene_file.h"
+
+static sac_staging staging;
+
+static sac_result parse(const char *text, sac_error *error)
+{
+    memset(error, 0, sizeof *error);
+    return sac_scene_file_parse(&staging, text, strlen(text), "scenes/test.json", error);
+}
+
+/* A scene with a mistake in the given line, and words of what is said about it. */
+typedef struct mistake {
+    int64_t line;
+    const char *said, *text;
+} mistake;
+
+static void expect_mistake(const mistake *m)
+{
+    sac_error error;
+    char text[768];
+    if (parse(m->text, &error) == SAC_OK) {
+        sac_staging_fini(&staging);
+        fail_msg("was taken: %s", m->text);
+    }
+    sac_error_text(&error, text, sizeof text);
+    if (error.line != m->line || !strstr(text, m->said) || strncmp(text, "scenes/test.json:", 17) != 0 ||
+        !error.remedy[0])
+        fail_msg("expected line %lld, '%s', a remedy; got: %s", (long long)m->line, m->said, text);
+}
+
+#define SHAPES "{\"shapes\": {\"ball\": {\"sphere\": 0.1}, \"floor\": {\"plane\": {}}},\n"
+#define BODIES(body) SHAPES "\"bodies\": [\n" body "\n]}"
+#define EVENTS(event) \
+    SHAPES "\"bodies\": [{\"shape\": \"ball\", \"name\": \"b\"}],\n\"events\": [\n" event "\n]}"
+#define SHAPE(shape) "{\"shapes\": {\n\"s\": " shape "\n}, \"bodies\": [{\"shape\": \"s\"}]}"
+
+static void syntax_is_told_by_line(void **state)
+{
+    (void)state;
+    static const mistake list[] = {
+        {1, "nothing in it", ""},
+        {3, "nothing in it", " \n\n"},
+        {2, "neither a comma nor }", "{\"name\": \"x\"\n\"frames\": 3}"},
+        {1, "a comma", "{\"gravity\": [1 2 3]}"},
+        {1, "a colon belongs", "{\"name\" \"x\"}"},
+        {3, "take out the comma", "{\n\"name\": \"x\",\n}"},
+        {2, "take out the comma", "{\"gravity\": [1,\n]}"},
+        {1, "does not end in its line", "{\"name\": \"x\n\"}"},
+        {2, "ends inside an object", "{\"name\": \"x\"\n"},
+        {2, "ends inside a list", "{\"gravity\": [1\n"},
+        {2, "'NaN' is not JSON", "{\"gravity\":\n[0, NaN, 0]}"},
+        {1, "finite number", "{\"gravity\": [0, Infinity, 0]}"},
+        {1, "too large", "{\"gravity\": [0, 1e999, 0]}"},
+        {1, "starts with 0", "{\"frames\": 007}"},
+        {1, "no digits after the point", "{\"frames\": 1.}"},
+        {1, "exponent", "{\"frames\": 1e}"},
+        {1, "not a number", "{\"frames\": -}"},
+        {2, "given twice, first in line 1", "{\"frames\": 1,\n\"frames\": 2}"},
+        {1, "escape", "{\"name\": \"\\q\"}"},
+        {1, "escape", "{\"name\": \"\\ud800\"}"},
+        {1, "escape", "{\"name\": \"\\u0000\"}"},
+        {1, "UTF-8", "{\"name\": \"\xff\"}"},
+        {1, "control character", "{\"name\": \"\x01\"}"},
+        {1, "'True' is not JSON", "{\"name\": True}"},
+        {1, "no comments", "// hello\n{}"},
+        {2, "follows the end", "{}\n{}"},
+        {1, "must be an object", "[]"},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) expect_mistake(&list[i]);
+    char deep[400];
+    memset(deep, '[', sizeof deep);
+    deep[sizeof deep - 1] = 0;
+    expect_mistake(&(mistake){1, "nested", deep});
+}
+
+static void meaning_is_told_by_line(void **state)
+{
+    (void)state;
+    static const mistake list[] = {
+        {1, "has no \"shapes\"", "{}"},
+        {1, "has no \"bodies\"", "{\"shapes\": {}}"},
+        {1, "has no bodies", "{\"shapes\": {}, \"bodies\": []}"},
+        {2, "did you mean \"gravity\"?", "{\n\"gravty\": [0, 0, 0]}"},
+        {1, "use one of name, about", "{\"xyzzy\": 1}"},
+        {1, "\"gravity\" needs 3 numbers, not 2", "{\"gravity\": [0, 1]}"},
+        {2, "\"gravity\" must be a number, not a text", "{\"gravity\": [0,\n\"down\", 0]}"},
+        {1, "must be a list", "{\"gravity\": 9.81}"},
+        {1, "out of range", "{\"gravity\": [0, 1e9, 0]}"},
+        {1, "whole number", "{\"frames\": 1.5}"},
+        {1, "\"name\" is empty", "{\"name\": \"\"}"},
+        {1, "own \"position\"", "{\"viewer\": {\"position\": [0,0,0], \"look_at\": [0,0,0]}}"},
+        {1, "\"fov\"", "{\"viewer\": {\"fov\": [0, 90]}}"},
+        {1, "\"viewer\" has no key \"eye\"", "{\"viewer\": {\"eye\": 1}}"},
+        {1, "needs a \"high\"", "{\"bounds\": {\"low\": [0,0,0]}}"},
+        {1, "\"low\" must be below", "{\"bounds\": {\"low\": [0,0,0], \"high\": [1,0,1]}}"},
+        /* shapes */
+        {2, "has no geometry", SHAPE("{}")},
+        {2, "is both", SHAPE("{\"sphere\": 1, \"box\": [1,1,1]}")},
+        {2, "did you mean \"sphere\"?", SHAPE("{\"sphre\": 1}")},
+        {2, "did you mean \"knot\"?", SHAPE("{\"mesh\": \"knto\"}")},
+        {2, "no set of spheres", SHAPE("{\"spheres\": \"knot\"}")},
+        {2, "out of range", SHAPE("{\"sphere\": 0}")},
+        {2, "out of range", SHAPE("{\"sphere\": -1}")},
+        {2, "needs 3 numbers", SHAPE("{\"box\": [1]}")},
+        {2, "needs a \"length\"", SHAPE("{\"capsule\": {\"radius\": 1}}")},
+        {2, "no length", SHAPE("{\"plane\": {\"normal\": [0,0,0]}}")},
+        {2, "needs the \"spacing\"", SHAPE("{\"heights\": [[0,0],[0,0]]}")},
+        {3, "the first one 2", SHAPE("{\"spacing\": 1, \"heights\": [[0,0],\n[0,0,0]]}")},
+        {2, "belongs to \"heights\"", SHAPE("{\"sphere\": 1, \"spacing\": 1}")},
+        {2, "belongs to \"mesh\"", SHAPE("{\"sphere\": 1, \"depth\": 2}")},
+        {2, "must be a text", SHAPE("{\"mesh\": 3}")},
+        /* bodies */
+        {3, "the body has no \"shape\"", BODIES("{}")},
+        {3, "did you mean \"ball\"?", BODIES("{\"shape\": \"bal\"}")},
+        {3, "describe it under \"shapes\"", BODIES("{\"shape\": \"elephant\"}")},
+        {4, "did you mean \"velocity\"?", BODIES("{\"shape\": \"ball\",\n\"velocty\": [0,0,0]}")},
+        {3, "did you mean \"static\"?", BODIES("{\"shape\": \"ball\", \"kind\": \"statik\"}")},
+        {3, "cannot move", BODIES("{\"shape\": \"floor\", \"kind\": \"dynamic\"}")},
+        {3, "out of range", BODIES("{\"shape\": \"ball\", \"mass\": 0}")},
+        {3, "out of range", BODIES("{\"shape\": \"ball\", \"mass\": -1}")},
+        {3, "out of range", BODIES("{\"shape\": \"ball\", \"scale\": 0}")},
+        {3, "out of range", BODIES("{\"shape\": \"ball\", \"position\": [1e7, 0, 0]}")},
+        {3, "out of range", BODIES("{\"shape\": \"ball\", \"friction\": -0.1}")},
+        {3, "out of range", BODIES("{\"shape\": \"ball\", \"restitution\": 1.5}")},
+        {3, "is no rotation", BODIES("{\"shape\": \"ball\", \"rotation\": [0,0,0,0]}")},
+        {3, "both \"turn\" and \"rotation\"",
+         BODIES("{\"shape\": \"ball\", \"rotation\": [0,0,0,1], \"turn\": {\"degrees\": 1}}")},
+        {3, "goes with a \"mass\"", BODIES("{\"shape\": \"ball\", \"inertia\": [1,1,1]}")},
+        {3, "must be positive", BODIES("{\"shape\": \"ball\", \"mass\": 1, \"inertia\": [1,-1,1]}")},
+        {3, "no body has this", BODIES("{\"shape\": \"ball\", \"mass\": 1, \"inertia\": [1,1,5]}")},
+        {4, "already, in line 3",
+         BODIES("{\"shape\": \"ball\", \"name\": \"a\"},\n{\"shape\": \"ball\", \"name\": \"a\"}")},
+        {3, "true or false", BODIES("{\"shape\": \"ball\", \"sensor\": 1}")},
+        {3, "needs a \"count\"", BODIES("{\"shape\": \"ball\", \"repeat\": {}}")},
+        {3, "more than 100000", BODIES("{\"shape\": \"ball\", \"repeat\": {\"count\": [1000,1000,1]}}")},
+        {3, "whole numbers", BODIES("{\"shape\": \"ball\", \"repeat\": {\"count\": [1.5,1,1]}}")},
+        {3, "must be an object", BODIES("7")},
+        /* events */
+        {4, "does nothing", EVENTS("{\"time\": 1}")},
+        {4, "did you mean \"push\"?", EVENTS("{\"time\": 1, \"do\": \"psh\"}")},
+        {4, "has no \"time\"", EVENTS("{\"do\": \"destroy\", \"body\": \"b\"}")},
+        {4, "out of range", EVENTS("{\"time\": -1, \"do\": \"destroy\", \"body\": \"b\"}")},
+        {4, "names no \"body\"", EVENTS("{\"time\": 1, \"do\": \"destroy\"}")},
+        {4, "there is no body \"c\"", EVENTS("{\"time\": 1, \"do\": \"destroy\", \"body\": \"c\"}")},
+        {4, "needs a \"impulse\"", EVENTS("{\"time\": 1, \"do\": \"push\", \"body\": \"b\"}")},
+        {5, "does not go with",
+         EVENTS("{\"time\": 1, \"do\": \"destroy\", \"body\": \"b\",\n\"impulse\": [0,0,0]}")},
+        {4, "there from the start", EVENTS("{\"time\": 1, \"do\": \"create\", \"body\": \"b\"}")},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) expect_mistake(&list[i]);
+}
+
+static const char everything[] =
+    "\xef\xbb\xbf{\"name\": \"all \\u00e4\\ud83d\\ude00\", \"about\": \"x\", \"gravity\": [0, -1.62, 0], "
+    "\"frames\": 10,\n"
+    "\"viewer\": {\"position\": [0, 1.5, 3], \"look_at\": [0, 1, 0], \"ipd\": 0.06, \"fov\": [90, 80]},\n"
+    "\"bounds\": {\"low\": [-5, -1, -5], \"high\": [5, 50, 5]},\n"
+    "\"shapes\": {\"knot\": {\"mesh\": \"knot\", \"triangles\": 300, \"depth\": 2}, \"ring\": {\"spheres\": "
+    "\"t24\"},\n"
+    "  \"chair\": {\"tree\": \"chair.sactree\"}, \"ball\": {\"sphere\": 0.25}, \"pill\": {\"capsule\": "
+    "{\"radius\": 0.1, \"length\": 0.4}},\n"
+    "  \"crate\": {\"box\": [1, 2, 3]}, \"floor\": {\"plane\": {\"normal\": [0, 2, 0], \"offset\": -0.5}},\n"
+    "  \"hill\": {\"heights\": [[0, 1, 0], [1, 2, 1]], \"spacing\": 0.5}, \"house\": {\"terrain\": "
+    "\"/meshes/house.obj\"}},\n"
+    "\"bodies\": [{\"shape\": \"floor\", \"name\": \"ground\"},\n"
+    "  {\"shape\": \"ring\", \"name\": \"r\", \"position\": [1, 2, 3], \"rotation\": [0, 0, 0, 2], "
+    "\"velocity\": [0, 1, 0],\n"
+    "   \"mass\": 2, \"inertia\": [1, 1, 1], \"friction\": 0.25, \"group\": -3, \"mask\": 4294967295},\n"
+    "  {\"shape\": \"knot\", \"name\": \"k\", \"later\": true, \"turn\": {\"axis\": [0, 1, 0], \"degrees\": "
+    "90}},\n"
+    "  {\"shape\": \"ball\", \"name\": \"n\", \"repeat\": {\"count\": [2, 3, 4], \"spacing\": [1, 2, 3], "
+    "\"jitter\": 0.01, \"turned\": true}}],\n"
+    "\"events\": [{\"time\": 1, \"do\": \"push\", \"body\": \"r\", \"impulse\": [1, 2, 3]}, {\"time\": 0.5, "
+    "\"do\": \"create\", \"body\": \"k\"},\n"
+    "  {\"time\": 2, \"do\": \"move\", \"body\": \"n 24\", \"position\": [0, 5, 0]}, {\"time\": 2, \"do\": "
+    "\"gravity\", \"gravity\": [0, 0, 0]},\n"
+    "  {\"time\": 3, \"do\": \"throw\", \"body\": \"r\", \"velocity\": [0, 9, 0], \"spin\": [1, 0, 0]}, "
+    "{\"time\": 4, \"do\": \"destroy\", \"body\": \"r\"}]}";
+
+static void all_that_can_be_said_comes_out(void **state)
+{
+    (void)state;
+    sac_error error;
+    char text[768];
+    if (parse(everything, &error) != SAC_OK) fail_msg("%s", sac_error_text(&error, text, sizeof text));
+    assert_string_equal(staging.name, "all \xc3\xa4\xf0\x9f\x98\x80");
+    assert_true(staging.gravity[1] == -1.62f && staging.frames == 10 && staging.bounded && !staging.nobody);
+    assert_int_equal(staging.props.count, 9);
+    assert_int_equal(staging.actors.count, 3 + 24);
+    assert_int_equal(staging.cues.count, 6);
+    const sac_prop *p = staging.props.data;
+    assert_true(p[0].kind == SAC_PROP_BAKED && p[0].builtin && p[0].triangles == 300 && p[0].depth == 2);
+    assert_string_equal(p[2].source, "scenes/chair.sactree"); /* beside the scene file */
+    assert_string_equal(p[8].source, "/meshes/house.obj");
+    assert_true(p[4].kind == SAC_PROP_CAPSULE && p[4].half[1] == 0.2f && p[4].radius == 0.1f);
+    assert_true(p[5].half[0] == 0.5f && p[5].half[2] == 1.5f);
+    assert_true(p[6].normal[1] == 1 && p[6].offset == -0.5f);
+    assert_true(p[7].columns == 3 && p[7].rows == 2 && p[7].heights[4] == 2);
+    const sac_actor *a = staging.actors.data;
+    assert_true(a[0].def.kind == SAC_BODY_STATIC); /* a plane is static unasked */
+    assert_true(a[1].def.kind == SAC_BODY_DYNAMIC && a[1].def.position[2] == 3 && a[1].def.rotation[3] == 1 &&
+                a[1].def.mass == 2);
+    assert_true(a[1].def.inertia[2] == 1 && a[1].def.material.friction == 0.25f &&
+                a[1].def.filter.group == -3);
+    assert_true(a[2].later && fabsf(a[2].def.rotation[1] - 0.70710678f) < 1e-6f);
+    assert_string_equal(a[26].name, "n 24");
+    assert_true(fabsf(a[26].def.position[0] - 1) < 0.011f && fabsf(a[26].def.position[1] - 4) < 0.011f &&
+                fabsf(a[26].def.position[2] - 9) < 0.011f);
+    assert_true(staging.cues.data[0].kind == SAC_CUE_PUSH && staging.cues.data[0].actor == 1 &&
+                staging.cues.data[0].vector[2] == 3);
+    assert_true(staging.cues.data[2].actor == 26 && staging.cues.data[2].turn[3] == a[26].def.rotation[3]);
+    sac_viewer viewer = sac_staging_viewer(&staging);
+    assert_int_equal(viewer.eye_count, 2);
+    assert_int_equal(sac_viewer_check(&viewer, NULL), SAC_OK);
+    sac_staging_fini(&staging);
+    assert_int_equal(
+        parse("{\"viewer\": null, \"shapes\": {\"a\": {\"sphere\": 1}}, \"bodies\": [{\"shape\": \"a\"}]}",
+              &error),
+        SAC_OK);
+    assert_int_equal(sac_staging_viewer(&staging).eye_count, 0);
+    sac_staging_fini(&staging);
+}
+
+/* Cut anywhere, or with any byte changed, it is either refused with a line or taken; sanitizers watch. */
+static void no_damage_goes_wrong(void **state)
+{
+    (void)state;
+    char copy[sizeof everything];
+    sac_error error;
+    size_t size = strlen(everything);
+    for (size_t n = 0; n < size; n++)
+        if (sac_scene_file_parse(&staging, everything, n, "cut.json", &error) == SAC_OK)
+            fail_msg("taken after %zu bytes", n);
+        else
+            assert_true(error.line > 0 && error.message[0]);
+    static const char bytes[] = "\"{[]},:0-9ex\\\n\xc3";
+    for (size_t n = 0; n < size; n++)
+        for (size_t b = 0; b < sizeof bytes; b++) {
+            memcpy(copy, everything, sizeof copy);
+            copy[n] = bytes[b];
+            if (sac_scene_file_parse(&staging, copy, size, "bent.json", &error) == SAC_OK)
+                sac_staging_fini(&staging);
+            else
+                assert_true(error.line > 0 && error.message[0]);
+        }
+}
+
+static void errors_in_other_files_name_the_scene(void **state)
+{
+    (void)state;
+    sac_error error;
+    char text[768];
+    assert_int_equal(
+        parse("{\"shapes\": {\n\n\"a\": {\"tree\": \"nowhere.sactree\"}}, \"bodies\": [{\"shape\": \"a\"}]}",
+              &error),
+        SAC_OK);
+    assert_int_not_equal(sac_staging_open(&staging, 1, &error), SAC_OK);
+    sac_error_text(&error, text, sizeof text);
+    if (error.line != 3 || !strstr(text, "scenes/test.json:3: shape \"a\": scenes/nowhere.sactree: "))
+        fail_msg("%s", text);
+    sac_staging_fini(&staging);
+    assert_int_not_equal(sac_scene_file_read(&staging, "/no/such/file.json", &error), SAC_OK);
+    assert_string_equal(error.file, "/no/such/file.json");
+    assert_int_not_equal(sac_scene_file_read(&staging, "/", &error), SAC_OK);
+}
+
+/* ---- built-in scenes ---- */
+
+static void built_in_scenes_are_what_they_say(void **state)
+{
+    (void)state;
+    sac_error error;
+    const char *about, *name;
+    uint32_t count = 0;
+    for (; (name = sac_staging_name(count, &about)); count++) {
+        for (uint32_t bodies = 1; bodies <= 145; bodies += 48) {
+            const sac_staging_def def = {.bodies = bodies};
+            uint32_t moving = 0;
+            assert_int_equal(sac_staging_builtin(&staging, name, &def, &error), SAC_OK);
+            for (size_t i = 0; i < staging.actors.count; i++) {
+                const sac_actor *a = &staging.actors.data[i];
+                assert_true(a->prop < staging.props.count && sac_vec3_is_finite(a->def.position));
+                moving += a->def.kind == SAC_BODY_DYNAMIC;
+            }
+            assert_int_equal(moving + staging.script_most, bodies);
+            sac_viewer viewer = sac_staging_viewer(&staging);
+            assert_int_equal(sac_viewer_check(&viewer, NULL), SAC_OK);
+            sac_staging_fini(&staging);
+        }
+    }
+    assert_int_equal(count, 7);
+    const sac_staging_def def = {0}, other = {.shape = "knot", .bodies = 3}, bad = {.shape = "knto"};
+    assert_int_equal(sac_staging_builtin(&staging, "plie", &def, &error), SAC_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.remedy, "pile"));
+    assert_int_not_equal(sac_staging_builtin(&staging, "pile", &bad, &error), SAC_OK);
+    assert_int_equal(sac_staging_builtin(&staging, "burst", &other, &error), SAC_OK);
+    assert_string_equal(staging.props.data[0].source, "knot");
+    sac_staging_fini(&staging);
+    assert_int_equal(sac_staging_builtin(&staging, "wake", &def, &error), SAC_OK);
+    assert_true(staging.cues.count == 1 && staging.cues.data[0].time == 8 &&
+                staging.cues.data[0].vector[1] == 12);
+    sac_staging_fini(&staging);
+}
+
+/* ---- gaze ---- */
+
+static void gaze_mistake(int64_t line, const char *said, const char *csv)
+{
+    sac_gaze_trace trace;
+    sac_error error;
+    char text[768];
+    memset(&error, 0, sizeof error);
+    if (sac_gaze_trace_parse(&trace, csv, strlen(csv), "eye.csv", &error) == SAC_OK)
+        fail_msg("was taken: %s", csv);
+    sac_error_text(&error, text, sizeof text);
+    if (error.line != line || !strstr(text, said) || strncmp(text, "eye.csv", 7) != 0 || !error.remedy[0])
+        fail_msg("expected line %lld, '%s'; got %s", (long long)line, said, text);
+}
+
+static void gaze_files_are_read_and_checked(void **state)
+{
+    (void)state;
+    sac_gaze_trace trace;
+    sac_error error;
+    gaze_mistake(0, "no sample", "");
+    gaze_mistake(0, "no sample", "# only a comment\n");
+    gaze_mistake(1, "not four", "0,1,2\n");
+    gaze_mistake(2, "not four", "0,0,0,-1\n1,0,0,-1,1,0.5,9\n");
+    gaze_mistake(2, "not four", "time_s,x,y,z\nhello\n");
+    gaze_mistake(1, "time is not a number", "nan,0,0,-1\n");
+    gaze_mistake(1, "out of range", "-1,0,0,-1\n");
+    gaze_mistake(3, "does not come after", "0,0,0,-1\n1,0,0,-1\n1,0,0,-1\n");
+    gaze_mistake(1, "no length", "0,0,0,0\n");
+    gaze_mistake(1, "not finite", "0,inf,0,0\n");
+    gaze_mistake(1, "neither 0 nor 1", "0,0,0,-1,2\n");
+    gaze_mistake(1, "confidence", "0,0,0,-1,1,1.5\n");
+    gaze_mistake(1, "neither of the head", "# space: moon\n0,0,0,-1\n");
+
+    const char csv[] =
+        "time_s,x,y,z,valid,confidence\n# space: head\n0.5,0,0,-1,1,0.9\r\n1.0, 1, 0, -1\n2,0,0,0,0\n";
+    assert_int_equal(sac_gaze_trace_parse(&trace, csv, sizeof csv - 1, "eye.csv", &error), SAC_OK);
+    assert_true(trace.head && trace.samples.count == 3);
+    sac_staging_init(&staging, "x");
+    sac_viewer viewer = sac_staging_viewer(&staging);
+    sac_gaze_trace_at(&trace, 0.4, &viewer);
+    assert_false(viewer.gaze.valid);
+    sac_gaze_trace_at(&trace, 0.75, &viewer);
+    assert_true(viewer.gaze.valid && viewer.gaze.time_ns == sac_gaze_trace_now_ns(0.5) &&
+                fabsf(viewer.gaze.confidence - 0.9f) < 1e-6f);
+    float along = 0, square = 0, ahead[3];
+    for (int k = 0; k < 3; k++)
+        ahead[k] = staging.target[k] - staging.eye[k], along += ahead[k] * viewer.gaze.direction[k],
+        square += ahead[k] * ahead[k];
+    assert_true(along > 0.99999f * sqrtf(square)); /* straight ahead turns with the head */
+    sac_gaze_trace_at(&trace, 3, &viewer);
+    assert_false(viewer.gaze.valid);
+    assert_int_equal(sac_viewer_check(&viewer, NULL), SAC_OK);
+    sac_gaze_trace_fini(&trace);
+    static const char *const ways[] = {"center", "none", "sweep"};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(sac_gaze_trace_open(&trace, ways[i], &error), SAC_OK);
+        for (int k = 0; k < 50; k++) {
+            sac_gaze_trace_at(&trace, 0.37 * k, &viewer);
+            assert_true(viewer.gaze.valid == (i != 1));
+            assert_int_equal(sac_viewer_check(&viewer, NULL), SAC_OK);
+        }
+        sac_gaze_trace_fini(&trace);
+    }
+    assert_int_not_equal(sac_gaze_trace_open(&trace, "swep", &error), SAC_OK);
+    assert_non_null(strstr(error.remedy, "sweep"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(syntax_is_told_by_line),
+        cmocka_unit_test(meaning_is_told_by_line),
+        cmocka_unit_test(all_that_can_be_said_comes_out),
+        cmocka_unit_test(no_damage_goes_wrong),
+        cmocka_unit_test(errors_in_other_files_name_the_scene),
+        cmocka_unit_test(built_in_scenes_are_what_they_say),
+        cmocka_unit_test(gaze_files_are_read_and_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
