@@ -13,5 +13,6 @@ int sac_cmd_bench(int argc, char **argv);
 int sac_cmd_replay(int argc, char **argv);
 int sac_cmd_stability(int argc, char **argv);
 int sac_cmd_demo(int argc, char **argv);
+int sac_cmd_run(int argc, char **argv);
 
 #endif

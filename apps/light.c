@@ -23,7 +23,9 @@ typedef struct studio_light {
 typedef struct lighting {
     sac_render *render;
     studio_light lights[LIGHTS];
-    float *maps; /* BATCH of them: height along the direction of what is nearest to the light */
+    int sky, key, rim;
+    uint32_t count; /* of them all */
+    float *maps;    /* BATCH of them: height along the direction of what is nearest to the light */
     uint32_t first;
     float ground_total[3];
 } lighting;
@@ -68,31 +70,37 @@ static void set_studio(lighting *l)
     const float sky_colour[3] = {0.94f, 0.97f, 1.0f}, key_colour[3] = {1.0f, 0.955f, 0.88f},
                 rim_colour[3] = {0.95f, 0.98f, 1.0f};
     float back[3], key[3], rim[3];
+    /* Many small things hide the seams between few lights. */
+    bool busy = l->render->scene->busy;
+    l->sky = busy ? SKY_LIGHTS / 3 : SKY_LIGHTS;
+    l->key = busy ? KEY_LIGHTS / 3 : KEY_LIGHTS;
+    l->rim = busy ? RIM_LIGHTS / 3 : RIM_LIGHTS;
+    l->count = (uint32_t)(l->sky + l->key + l->rim);
     cross3(right, up, back); /* level, towards the camera */
     for (int k = 0; k < 3; k++) {
         key[k] = -0.62f * right[k] + 1.0f * up[k] + 0.55f * back[k];
         rim[k] = 0.75f * right[k] + 0.55f * up[k] - 0.85f * back[k];
     }
-    for (int i = 0; i < SKY_LIGHTS; i++) {
-        float height = ((float)i + 0.5f) / SKY_LIGHTS, ring = sqrtf(1 - height * height),
+    for (int i = 0; i < l->sky; i++) {
+        float height = ((float)i + 0.5f) / (float)l->sky, ring = sqrtf(1 - height * height),
               angle = (float)i * 2.39996323f, v[3];
         /* Brighter from the camera's right front, so that the shadow side is filled. */
         float fill = 1 + 0.35f * ring * cosf(angle - 0.6f);
         for (int k = 0; k < 3; k++)
             v[k] = height * up[k] + ring * (cosf(angle) * right[k] + sinf(angle) * back[k]);
-        set_light(&l->lights[i], v, sky_colour, 0.92f * fill / SKY_LIGHTS, true, 0);
+        set_light(&l->lights[i], v, sky_colour, 0.92f * fill / (float)l->sky, true, 0);
     }
-    set_softbox(l->lights + SKY_LIGHTS, KEY_LIGHTS, key, 0.20f, key_colour, 0.72f, 1);
-    set_softbox(l->lights + SKY_LIGHTS + KEY_LIGHTS, RIM_LIGHTS, rim, 0.16f, rim_colour, 0.30f, 0.55f);
+    set_softbox(l->lights + l->sky, l->key, key, 0.20f, key_colour, 0.72f, 1);
+    set_softbox(l->lights + l->sky + l->key, l->rim, rim, 0.16f, rim_colour, 0.30f, 0.55f);
     /* Small pictures need no larger maps than themselves. */
     float pixels = (float)(l->render->width < l->render->height ? l->render->width : l->render->height),
           share = lesser(1, greater(0.25f, pixels / 380.0f));
-    for (int i = 0; i < LIGHTS; i++) {
+    for (uint32_t i = 0; i < l->count; i++) {
         studio_light *light = &l->lights[i];
         light->size = (int)((float)(light->sky ? SKY_MAP : KEY_MAP) * share);
         light->texels = (float)(light->size - 4) / (2 * l->render->radius);
     }
-    for (int i = 0; i < LIGHTS; i++)
+    for (uint32_t i = 0; i < l->count; i++)
         for (int k = 0; k < 3; k++)
             l->ground_total[k] += l->lights[i].colour[k] * fmaxf(0, dot3(l->lights[i].direction, up));
 }
@@ -223,7 +231,7 @@ static void light_band(uint32_t item, uint32_t worker, void *context)
     (void)worker;
     lighting *l = context;
     sac_lit_list *list = &l->render->points[item];
-    uint32_t last = l->first + BATCH < LIGHTS ? l->first + BATCH : LIGHTS;
+    uint32_t last = l->first + BATCH < l->count ? l->first + BATCH : l->count;
     for (uint32_t j = l->first; j < last; j++) {
         const float *map = l->maps + (size_t)(j - l->first) * KEY_MAP * KEY_MAP;
         for (size_t i = 0; i < list->count; i++) light_point(l, &l->lights[j], map, &list->data[i]);
@@ -239,8 +247,8 @@ void sac_render_light(sac_render *render)
         return;
     }
     set_studio(&l);
-    for (l.first = 0; l.first < LIGHTS; l.first += BATCH) {
-        uint32_t count = LIGHTS - l.first < BATCH ? LIGHTS - l.first : BATCH;
+    for (l.first = 0; l.first < l.count; l.first += BATCH) {
+        uint32_t count = l.count - l.first < BATCH ? l.count - l.first : BATCH;
         sac_parallel_for(count, render->threads, draw_map, &l);
         sac_parallel_for(render->bands, render->threads, light_band, &l);
     }

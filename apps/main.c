@@ -15,9 +15,10 @@ static const command_entry commands[] = {
     {"bake", "bake a mesh into a sphere-tree", sac_cmd_bake},
     {"tree", "look at trees: info, export, render, compare", sac_cmd_tree},
     {"bench", "measure: descent, bake, peers", sac_cmd_bench},
+    {"run", "run a scene within a budget, tell what it cost and what is left to see", sac_cmd_run},
     {"stability", "the most bodies held at each frame rate, beside other engines", sac_cmd_stability},
     {"replay", "run a recording again and compare every frame", sac_cmd_replay},
-    {"demo", "bake three meshes, collide them, write pictures and a page", sac_cmd_demo},
+    {"demo", "a pile under a moving gaze, three baked meshes, pictures and a page", sac_cmd_demo},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -28,9 +29,10 @@ static void print_help(void)
     for (int i = 0; i < COMMANDS; i++) printf("  %-9s %s\n", commands[i].name, commands[i].about);
     printf("  %-9s %s\n  %-9s %s\n", "help", "this text, or the help of a command", "version",
            "version and what this machine runs");
-    printf("\nEvery command has --help and --json. Exit codes: 0 done, 1 failed, 2 wrong usage.\n"
-           "\n  saccade bake knot -o knot.sactree\n  saccade tree render knot.sactree --mesh knot -o "
-           "knot.png\n");
+    printf(
+        "\nEvery command has --help and --json. Exit codes: 0 done, 1 failed, 2 wrong usage.\n"
+        "\n  saccade run pile --bodies 500 --gaze sweep --out report\n  saccade bake knot -o knot.sactree\n"
+        "  saccade tree render knot.sactree --mesh knot -o knot.png\n");
 }
 
 int main(int argc, char **argv)

@@ -150,9 +150,11 @@ int sac_options_parse(const sac_command *command, int argc, char **argv, sac_com
                       const char **words, int most_words, int *word_count)
 {
     bool help = false, options_over = false;
+    char threads[96];
+    snprintf(threads, sizeof threads, "threads to use (default %u); results do not depend on it",
+             common->threads);
     const sac_option shared[] = {
-        {"threads", 0, SAC_OPTION_UINT, &common->threads, "N",
-         "threads to use (default: all cores); results do not depend on it", 1, 256},
+        {"threads", 0, SAC_OPTION_UINT, &common->threads, "N", threads, 1, 256},
         {"json", 0, SAC_OPTION_FLAG, &common->json, NULL, "print one JSON object instead of text", 0, 0},
         {"quiet", 'q', SAC_OPTION_FLAG, &common->quiet, NULL, "print errors only", 0, 0},
         {"help", 'h', SAC_OPTION_FLAG, &help, NULL, "this text", 0, 0},

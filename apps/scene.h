@@ -38,6 +38,7 @@ typedef enum sac_ball_look {
 typedef struct sac_scene {
     sac_array(sac_scene_triangle) triangles;
     sac_array(sac_scene_ball) balls[SAC_BALL_LOOKS];
+    bool busy;   /* many small things: a third of the lights will do */
     bool framed; /* shadows reach the sides; else they fade there, because another panel follows */
 } sac_scene;
 

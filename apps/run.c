@@ -1,0 +1,311 @@
+#include "apps/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "apps/console.h"
+
+enum { LOOK_FRAMES = 45, MOST_SPINS = 20000, MOST_DEPTHS = 1 << 22 };
+static const double MISS_US = 250; /* beyond the budget: more than reading clocks and a cold cache explain */
+
+typedef struct runner {
+    sac_run *run;
+    sac_staging *staging;
+    const sac_run_def *def;
+    sac_world *world;
+    sac_viewer viewer;
+    double *step, *cpu, *over, *jnd[3]; /* one a frame */
+    sac_noise_floor floor;
+    /* penetration: bodies of the most common shape made of spheres */
+    sac_shared_scene spheres;
+    sac_peer_pose *poses;
+    uint32_t pose_room, prop;
+    sac_penetration_room room;
+    sac_array(double) depths;
+} runner;
+
+const char *sac_rung_name(uint32_t rung)
+{
+    static const char *const names[SAC_RUNGS] = {"levels", "contacts", "iterations",
+                                                 "bodies", "held",     "bounds"};
+    return rung < SAC_RUNGS ? names[rung] : "";
+}
+
+const char *sac_stage_name(uint32_t stage)
+{
+    static const char *const names[SAC_STAGES] = {"prepare",  "broad", "perceive", "descend",
+                                                  "contacts", "solve", "sweep",    "finish"};
+    return stage < SAC_STAGES ? names[stage] : "";
+}
+
+sac_run_def sac_default_run_def(void)
+{
+    return (sac_run_def){.frames = 900,
+                         .hz = 90,
+                         .budget_ns = 2000000,
+                         .policy = "jnd",
+                         .threads = 1,
+                         .substeps = 4,
+                         .seed = 1};
+}
+
+void sac_run_fini(sac_run *run)
+{
+    sac_array_fini(&run->rows);
+    sac_array_fini(&run->floor_us);
+}
+
+/* ---- looks ---- */
+
+static sac_result no_memory(sac_error *error)
+{
+    return sac_error_set(error, SAC_ERROR_MEMORY, "run fewer frames", "no memory for the figures");
+}
+
+/* The leaf spheres of the shape most bodies have, as the measure of penetration wants them. */
+static sac_result gather_spheres(runner *r, sac_error *error)
+{
+    const sac_staging *s = r->staging;
+    uint32_t *votes = sac_alloc_zero(s->props.count + 1, sizeof *votes), best = UINT32_MAX, most = 0;
+    if (!votes) return no_memory(error);
+    for (size_t i = 0; i < s->actors.count; i++)
+        votes[s->actors.data[i].prop] += s->actors.data[i].def.kind == SAC_BODY_DYNAMIC;
+    if (s->script_most) votes[s->script_prop] += s->script_most;
+    for (uint32_t i = 0; i < s->props.count; i++)
+        if (s->props.data[i].tree && votes[i] > most) best = i, most = votes[i];
+    sac_free(votes, s->props.count + 1, sizeof *votes);
+    r->prop = best;
+    if (best == UINT32_MAX) return SAC_OK;
+    const sac_tree *tree = s->props.data[best].tree;
+    uint32_t count = 0, room = tree->leaf_count;
+    float scale = s->script_most && s->script_prop == best ? s->script_body.scale : 1;
+    for (size_t i = 0; i < s->actors.count; i++)
+        if (s->actors.data[i].prop == best) scale = s->actors.data[i].def.scale;
+    r->spheres.spheres = sac_alloc(room, sizeof *r->spheres.spheres);
+    r->poses = sac_alloc(most, sizeof *r->poses);
+    r->spheres.sphere_count = room;
+    if (s->glazed) r->spheres.side = s->glass.high[0] - s->glass.low[0];
+    r->pose_room = most;
+    if (!r->spheres.spheres || !r->poses) return no_memory(error);
+    for (uint32_t id = 0; id < tree->block_count * SAC_LANES && count < room; id++) {
+        sac_tree_node_info node;
+        if (!sac_tree_node(tree, id, &node) || !node.leaf) continue;
+        for (int k = 0; k < 3; k++) r->spheres.spheres[count][k] = node.centre[k] * scale;
+        r->spheres.spheres[count++][3] = node.radius * scale;
+    }
+    return SAC_OK;
+}
+
+static sac_result look_at_penetration(runner *r, sac_error *error)
+{
+    sac_run *run = r->run;
+    if (r->prop == UINT32_MAX) return SAC_OK;
+    uint32_t there = sac_world_bodies(r->world, NULL, 0), count = 0;
+    sac_shape_id shape = r->staging->props.data[r->prop].id;
+    sac_body_id *ids = sac_alloc(there ? there : 1, sizeof *ids);
+    if (!ids) return no_memory(error);
+    sac_world_bodies(r->world, ids, there);
+    for (uint32_t i = 0; i < there && count < r->pose_room; i++) {
+        sac_body_state state;
+        if (sac_body_get(r->world, ids[i], &state, NULL) != SAC_OK || state.shape.value != shape.value ||
+            state.kind != SAC_BODY_DYNAMIC)
+            continue;
+        memcpy(r->poses[count].position, state.pose.translation, sizeof r->poses[count].position);
+        memcpy(r->poses[count++].rotation, state.pose.rotation, sizeof r->poses[count].rotation);
+    }
+    sac_free(ids, there ? there : 1, sizeof *ids);
+    r->spheres.body_count = count;
+    if (!count) return SAC_OK;
+    sac_result result =
+        sac_penetration_measure(&r->room, &r->spheres, r->poses, NULL, &run->last_penetration, error);
+    size_t fresh = result == SAC_OK ? r->room.depths.count : 0;
+    run->floor_mm = fmax(run->floor_mm, run->last_penetration.floor_mm);
+    if (r->depths.count + fresh > MOST_DEPTHS) fresh = MOST_DEPTHS - r->depths.count;
+    if (fresh && !sac_array_reserve(&r->depths, r->depths.count + fresh)) return no_memory(error);
+    if (fresh) memcpy(r->depths.data + r->depths.count, r->room.depths.data, fresh * sizeof *r->depths.data);
+    r->depths.count += fresh;
+    return result;
+}
+
+static sac_result look(runner *r, sac_error *error)
+{
+    sac_run *run = r->run;
+    run->census = sac_staging_census(r->staging, r->world);
+    run->lost_most = run->census.lost > run->lost_most ? run->census.lost : run->lost_most;
+    run->energy_last = sac_world_energy(r->world);
+    run->energy_most = fmax(run->energy_most, run->energy_last);
+    return look_at_penetration(r, error);
+}
+
+/* ---- frames ---- */
+
+static sac_result run_frame(runner *r, uint64_t frame, sac_error *error)
+{
+    const sac_run_def *def = r->def;
+    sac_run *run = r->run;
+    double seconds = (double)frame / def->hz;
+    sac_step_def step = sac_default_step_def();
+    sac_step_report report;
+    sac_result result = sac_staging_cue(r->staging, r->world, frame, def->hz, error);
+    if (result != SAC_OK) return result;
+    sac_gaze_trace_at(def->gaze, seconds, &r->viewer);
+    step.dt = (float)(1 / def->hz);
+    step.substeps = def->substeps;
+    step.budget_ns = def->budget_ns;
+    step.viewer = r->viewer.eye_count ? &r->viewer : NULL;
+    step.viewer_now_ns = sac_gaze_trace_now_ns(seconds);
+    if (!def->quiet_floor && r->floor.wall_us.count < MOST_SPINS &&
+        !sac_noise_floor_spin(&r->floor, def->budget_ns ? def->budget_ns : 2000000))
+        return no_memory(error);
+
+    uint64_t cpu = sac_time_thread_cpu_ns(), start = sac_time_now_ns();
+    result = sac_world_step(r->world, &step, &report, error);
+    uint64_t stop = sac_time_now_ns();
+    cpu = sac_time_thread_cpu_ns() - cpu;
+    if (result != SAC_OK) return result;
+
+    double wall_us = (double)(stop - start) * 1e-3, cpu_us = (double)cpu * 1e-3,
+           budget_us = (double)def->budget_ns * 1e-3;
+    double step_us = def->credits ? (double)report.spent_ns * 1e-3 : wall_us;
+    r->step[frame] = step_us, r->cpu[frame] = cpu_us;
+    r->over[frame] = def->budget_ns ? step_us - budget_us : NAN;
+    r->jnd[0][frame] = report.descent.jnd_p50, r->jnd[1][frame] = report.descent.jnd_p95,
+    r->jnd[2][frame] = report.descent.jnd_most;
+    if (def->budget_ns) {
+        run->misses += (def->credits ? step_us : cpu_us) > budget_us + MISS_US;
+        run->late += step_us > budget_us + MISS_US;
+    }
+    run->not_finite += report.not_finite;
+    run->contacts_max = report.contacts > run->contacts_max ? report.contacts : run->contacts_max;
+    run->returned_us_mean += (double)report.returned_ns * 1e-3;
+    for (int i = 0; i < SAC_RUNGS; i++) run->rungs[i] += report.rungs[i];
+    if (frame >= def->frames / 2) run->late_allocations += report.allocations;
+    run->frames = frame + 1;
+    if (def->keep) {
+        sac_run_row row = {.report = report, .wall_us = wall_us, .cpu_us = cpu_us};
+        if (r->viewer.gaze.valid) memcpy(row.gaze, r->viewer.gaze.direction, sizeof row.gaze);
+        if (!sac_array_push(&run->rows, row)) return no_memory(error);
+    }
+    if ((frame + 1) % LOOK_FRAMES == 0 || frame + 1 == def->frames) result = look(r, error);
+    if (def->look) def->look(r->staging, r->world, &r->viewer, frame, def->user);
+    return result;
+}
+
+static sac_result run_frames(runner *r, sac_error *error)
+{
+    sac_result result = SAC_OK;
+    char doing[96];
+    snprintf(doing, sizeof doing, "running %.60s", r->staging->name);
+    r->run->energy_first = r->run->energy_most = sac_world_energy(r->world);
+    for (uint64_t frame = 0; frame < r->def->frames && result == SAC_OK; frame++) {
+        if (!sac_console_progress((float)((double)frame / (double)r->def->frames), doing))
+            result = sac_error_set(error, SAC_ERROR_CANCELLED, NULL, "stopped at frame %llu",
+                                   (unsigned long long)frame);
+        else
+            result = run_frame(r, frame, error);
+    }
+    sac_console_progress_end();
+    return result;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double share_of(double *values, size_t count, double share)
+{
+    qsort(values, count, sizeof *values, by_size);
+    return sac_percentile(values, count, share);
+}
+
+static sac_result summarise(runner *r, sac_error *error)
+{
+    sac_run *run = r->run;
+    size_t n = run->frames;
+    struct rusage usage;
+    sac_counters counters;
+    run->step_us = sac_percentiles_of(r->step, n);
+    run->cpu_us = sac_percentiles_of(r->cpu, n);
+    run->overshoot_us =
+        r->def->budget_ns ? sac_percentiles_of(r->over, n) : (sac_percentiles){NAN, NAN, NAN, NAN, NAN};
+    run->jnd_p50 = share_of(r->jnd[0], n, 0.5);
+    run->jnd_p95 = share_of(r->jnd[1], n, 0.95);
+    run->jnd_max = share_of(r->jnd[2], n, 1);
+    run->returned_us_mean /= n ? (double)n : 1;
+    for (size_t i = 0; i < r->floor.wall_us.count; i++)
+        if (!sac_array_push(&run->floor_us, r->floor.wall_us.data[i])) return no_memory(error);
+    run->noise_us = sac_noise_floor_wall_us(&r->floor);
+    if (r->depths.count) {
+        sac_percentiles p = sac_percentiles_of(r->depths.data, r->depths.count);
+        run->penetration_mean_mm = p.mean, run->penetration_p99_mm = p.p99, run->penetration_max_mm = p.max;
+    }
+    run->state_hash = sac_world_hash(r->world);
+    run->bodies = run->census.dynamic;
+    sac_world_counters(r->world, &counters);
+    run->world_bytes = counters.bytes;
+    run->process_bytes = getrusage(RUSAGE_SELF, &usage) == 0 ? (size_t)usage.ru_maxrss * 1024 : 0;
+    return SAC_OK;
+}
+
+static sac_result make_world(runner *r, sac_error *error)
+{
+    const sac_run_def *def = r->def;
+    sac_world_def world = sac_default_world_def();
+    uint32_t bodies = r->staging->most_bodies;
+    if (bodies > world.bodies) world.bodies = bodies;
+    if (def->credits) world.clock = sac_clock_credits(500);
+    world.policy = def->policy;
+    world.tasks.threads = def->threads;
+    world.seed = def->seed;
+    memcpy(world.gravity, r->staging->gravity, sizeof world.gravity);
+    sac_result result = sac_world_create(&world, &r->world, error);
+    if (result == SAC_OK && def->record) result = sac_record_start(r->world, def->record, error);
+    if (result == SAC_OK) result = sac_staging_raise(r->staging, r->world, error);
+    return result;
+}
+
+sac_result sac_run_go(sac_run *out_run, sac_staging *staging, const sac_run_def *given, sac_error *error)
+{
+    static const sac_gaze_trace middle = {.kind = SAC_TRACE_CENTER};
+    sac_run_def def = *given;
+    if (!def.gaze) def.gaze = &middle;
+    runner r = {.run = out_run, .staging = staging, .def = &def, .prop = UINT32_MAX};
+    uint64_t begin = sac_time_now_ns();
+    *out_run = (sac_run){0};
+    double **arrays[] = {&r.step, &r.cpu, &r.over, &r.jnd[0], &r.jnd[1], &r.jnd[2]};
+    enum { ARRAYS = sizeof arrays / sizeof *arrays };
+    sac_result result = sac_staging_open(staging, def.threads, error);
+    /* Zeroed, so that a long run touches its memory at the start and not little by little. */
+    for (int i = 0; i < ARRAYS && result == SAC_OK; i++)
+        if (!(*arrays[i] = sac_alloc_zero(def.frames, sizeof **arrays[i]))) result = no_memory(error);
+    if (result == SAC_OK && def.keep && !sac_array_reserve(&out_run->rows, def.frames))
+        result = no_memory(error);
+    if (result == SAC_OK) result = gather_spheres(&r, error);
+    if (result == SAC_OK) result = make_world(&r, error);
+    r.viewer = sac_staging_viewer(staging);
+    if (result == SAC_OK) result = run_frames(&r, error);
+    if (result == SAC_OK) result = summarise(&r, error);
+    if (def.record && r.world) {
+        sac_error late;
+        sac_result stopped = sac_record_stop(r.world, &late);
+        if (result == SAC_OK && stopped != SAC_OK) {
+            result = stopped;
+            if (error) *error = late;
+        }
+    }
+    sac_world_destroy(&r.world);
+    for (int i = 0; i < ARRAYS; i++) sac_free(*arrays[i], def.frames, sizeof **arrays[i]);
+    sac_free(r.spheres.spheres, r.spheres.sphere_count, sizeof *r.spheres.spheres);
+    sac_free(r.poses, r.pose_room, sizeof *r.poses);
+    sac_penetration_room_fini(&r.room);
+    sac_noise_floor_fini(&r.floor);
+    sac_array_fini(&r.depths);
+    out_run->seconds = (double)(sac_time_now_ns() - begin) * 1e-9;
+    if (result != SAC_OK) sac_run_fini(out_run);
+    return result;
+}

@@ -1,0 +1,319 @@
+/* saccade run as a user meets it: the same frames again and again in work credits, the agreed JSON keys, the
+ * files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <dirent.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+enum { MOST_OUTPUT = 4 << 20 };
+
+static char folder[] = "/tmp/saccade-run-XXXXXX";
+static char out[MOST_OUTPUT], err[MOST_OUTPUT];
+
+static void slurp(const char *name, char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    if (!file) fail_msg("no file %s", name);
+    size_t n = fread(text, 1, MOST_OUTPUT - 1, file);
+    text[n] = 0;
+    fclose(file);
+}
+
+static void put(const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static int run(const char *line)
+{
+    char words[1024], *argv[64] = {(char *)"saccade"};
+    int argc = 1, status;
+    snprintf(words, sizeof words, "%s", line);
+    for (char *word = strtok(words, " "); word && argc < 63; word = strtok(NULL, " ")) argv[argc++] = word;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (chdir(folder) != 0 || !freopen(".stdout", "w", stdout) || !freopen(".stderr", "w", stderr))
+            _exit(99);
+        execv(SACCADE_PROGRAM, argv);
+        _exit(98);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    slurp(".stdout", out);
+    slurp(".stderr", err);
+    if (!WIFEXITED(status)) fail_msg("saccade %s: ended by signal %d\n%s", line, WTERMSIG(status), err);
+    return WEXITSTATUS(status);
+}
+
+static void expect(const char *line, int code, const char *said)
+{
+    int got = run(line);
+    if (got != code || !strstr(code ? err : out, said))
+        fail_msg("saccade %s: exit %d, expected %d with '%s'\n%s%s", line, got, code, said, out, err);
+}
+
+static json_t *run_json(const char *line)
+{
+    int code = run(line);
+    if (code != 0) fail_msg("saccade %s: exit %d\n%s", line, code, err);
+    size_t n = strlen(out);
+    while (n && out[n - 1] == '\n') out[--n] = 0;
+    const char *start = strrchr(out, '\n');
+    json_t *object = json_loads(start ? start + 1 : out, 0, NULL);
+    if (!json_is_object(object)) fail_msg("last line is not an object:\n%s\n%s", out, err);
+    return object;
+}
+
+static void hash_of(const char *line, char hash[17])
+{
+    json_t *object = run_json(line);
+    const char *text = json_string_value(json_object_get(object, "state_hash"));
+    assert_non_null(text);
+    assert_int_equal(strlen(text), 16);
+    memcpy(hash, text, 17);
+    json_decref(object);
+}
+
+/* In work credits a run is decided by its arguments alone: not by the machine, its load, or threads. */
+static void credits_repeat_exactly(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "run pile --bodies 40 --frames 100 --credits --budget-us 300 --gaze sweep --json",
+        "run burst --bodies 60 --frames 90 --shape t100 --credits --budget-us 500 --json",
+        "run rain --bodies 30 --frames 400 --credits --budget-us 200 --json",
+        "run orrery --bodies 30 --frames 60 --shape t24 --credits --json",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char line[256], first[17], second[17], two[17];
+        hash_of(lines[i], first);
+        hash_of(lines[i], second);
+        snprintf(line, sizeof line, "%s --threads 2", lines[i]);
+        hash_of(line, two);
+        if (strcmp(first, second) != 0 || strcmp(first, two) != 0)
+            fail_msg("%s: %s, again %s, two threads %s", lines[i], first, second, two);
+    }
+    char one[17], other[17];
+    hash_of("run pile --bodies 20 --frames 20 --credits --json", one);
+    hash_of("run pile --bodies 20 --frames 20 --credits --json --seed 7", other);
+    assert_string_not_equal(one, other);
+}
+
+static void the_agreed_keys_are_there(void **state)
+{
+    (void)state;
+    static const char *const four[] = {"step_us", "cpu_us", "overshoot_us", "noise_floor_us"};
+    static const char *const shares[] = {"p50", "p99", "p999", "max"};
+    static const char *const numbers[] = {"bodies",      "frames", "budget_us",    "misses",
+                                          "lost_bodies", "nan",    "contacts_max", "returned_us_mean"};
+    static const char *const rungs[] = {"levels", "contacts", "iterations", "bodies", "held", "bounds"};
+    json_t *object = run_json("run pile --bodies 20 --frames 60 --budget-us 500 --gaze center --json");
+    assert_null(strchr(out, '\n')); /* nothing but the object */
+    for (size_t i = 0; i < sizeof four / sizeof *four; i++)
+        for (size_t k = 0; k < 4; k++)
+            if (!json_is_number(json_object_get(json_object_get(object, four[i]), shares[k])))
+                fail_msg("%s.%s", four[i], shares[k]);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (!json_is_number(json_object_get(object, numbers[i]))) fail_msg("%s", numbers[i]);
+    for (size_t i = 0; i < sizeof rungs / sizeof *rungs; i++)
+        assert_true(json_is_integer(json_object_get(json_object_get(object, "ladder"), rungs[i])));
+    assert_string_equal(json_string_value(json_object_get(object, "scene")), "pile");
+    assert_string_equal(json_string_value(json_object_get(object, "policy")), "jnd");
+    assert_int_equal(json_integer_value(json_object_get(object, "bodies")), 20);
+    assert_int_equal(json_integer_value(json_object_get(object, "frames")), 60);
+    assert_int_equal(json_integer_value(json_object_get(object, "lost_bodies")), 0);
+    assert_int_equal(json_integer_value(json_object_get(object, "nan")), 0);
+    json_t *deep = json_object_get(object, "penetration_mm"), *jnd = json_object_get(object, "jnd_left");
+    assert_true(json_is_number(json_object_get(deep, "mean")) &&
+                json_is_number(json_object_get(deep, "p99")) && json_is_number(json_object_get(deep, "max")));
+    assert_true(json_is_number(json_object_get(jnd, "p50")) && json_is_number(json_object_get(jnd, "p95")) &&
+                json_is_number(json_object_get(jnd, "max")));
+    json_decref(object);
+    expect("run pile --bodies 10 --frames 10", 0, "noise floor");
+}
+
+static int columns_of(const char *line)
+{
+    int count = 1;
+    for (; *line && *line != '\n'; line++) count += *line == ',';
+    return count;
+}
+
+static void files_are_written_whole(void **state)
+{
+    (void)state;
+    static char text[MOST_OUTPUT];
+    static const char *const columns[] = {"frame,",        ",wall_us,",          ",cpu_us,",
+                                          ",budget_us,",   ",spent_us,",         ",returned_us,",
+                                          ",reserved_us,", ",prediction_error,", ",node_tests,",
+                                          ",jnd_p95,",     ",contacts,",         ",islands,",
+                                          ",awake,",       ",descend_us,",       ",solve_us,",
+                                          ",rung_levels,", ",group0_pairs"};
+    json_t *object = run_json("run pile --bodies 20 --frames 50 --credits --gaze sweep --out report "
+                              "--pictures 1 --width 160 --json");
+    json_decref(object);
+    slurp("report/frames.csv", text);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (!strstr(text, columns[i])) fail_msg("no column %s", columns[i]);
+    int rows = 0, wide = columns_of(text);
+    for (const char *line = strchr(text, '\n') + 1; *line; line = strchr(line, '\n') + 1, rows++) {
+        assert_int_equal(columns_of(line), wide);
+        assert_int_equal(atoi(line), rows + (atoi(strchr(text, '\n') + 1)));
+    }
+    assert_int_equal(rows, 50);
+    slurp("report/trace.json", text);
+    object = json_loads(text, 0, NULL);
+    json_t *events = json_object_get(object, "traceEvents"), *event;
+    size_t i, steps = 0;
+    json_array_foreach(events, i, event)
+    {
+        const char *name = json_string_value(json_object_get(event, "name")),
+                   *kind = json_string_value(json_object_get(event, "ph"));
+        steps += strcmp(name, "step") == 0;
+        if (*kind == 'X')
+            assert_true(json_is_number(json_object_get(event, "ts")) &&
+                        json_is_number(json_object_get(event, "dur")));
+    }
+    assert_int_equal(steps, 50);
+    json_decref(object);
+    slurp("report/index.html", text);
+    assert_non_null(strstr(text, "<svg"));
+    assert_non_null(strstr(text, "data:image/png;base64,"));
+    assert_null(strstr(text, "http"));
+    static const char *const not_numbers[] = {">nan", "\"nan", ",nan", " nan<", ">-nan", " inf<"};
+    for (size_t k = 0; k < sizeof not_numbers / sizeof *not_numbers; k++)
+        if (strstr(text, not_numbers[k])) fail_msg("the page shows '%s'", not_numbers[k]);
+    expect("run pile --bodies 5 --frames 5 --out .stdout", 1, ".stdout");
+}
+
+static const char towers[] =
+    "{\"name\": \"towers\", \"frames\": 40,\n"
+    "\"shapes\": {\"ring\": {\"spheres\": \"t24\"}, \"floor\": {\"plane\": {}}, \"ball\": {\"sphere\": "
+    "0.2},\n"
+    " \"hill\": {\"heights\": [[0, 0.2, 0], [0.1, 0, 0.3], [0, 0, 0]], \"spacing\": 4}},\n"
+    "\"bodies\": [{\"shape\": \"floor\"}, {\"shape\": \"hill\", \"position\": [0, 0.1, 0]},\n"
+    " {\"shape\": \"ring\", \"position\": [-1, 0.6, -1], \"mass\": 1, \"repeat\": {\"count\": [3, 4, 3], "
+    "\"spacing\": [1, 0.5, 1], \"jitter\": 0.01}},\n"
+    " {\"shape\": \"ball\", \"name\": \"shot\", \"later\": true, \"position\": [0, 1, 6], \"velocity\": [0, "
+    "0, -20], \"density\": 4000}],\n"
+    "\"events\": [{\"time\": 0.2, \"do\": \"create\", \"body\": \"shot\"}, {\"time\": 0.4, \"do\": "
+    "\"destroy\", \"body\": \"shot\"}]}\n";
+
+static void scene_files_run(void **state)
+{
+    (void)state;
+    put("towers.json", towers);
+    put("eye.csv", "# space: head\n0,0,0,-1\n0.1,0.1,0,-1\n0.3,0,0,-1,0\n");
+    put("bad.json", "{\"shapes\": {\"a\": {\"sphere\": 1}},\n\"bodies\": [{\"shape\": \"b\"}]}");
+    put("bad.csv", "0,0,0,-1\n0,0,0\n");
+    put("missing.json",
+        "{\"shapes\": {\"a\":\n{\"mesh\": \"no-such.obj\"}}, \"bodies\": [{\"shape\": \"a\"}]}");
+    json_t *object = run_json("run towers.json --gaze eye.csv --credits --json");
+    assert_int_equal(json_integer_value(json_object_get(object, "frames")), 40);
+    assert_int_equal(json_integer_value(json_object_get(object, "bodies")), 36); /* the shot is gone again */
+    json_decref(object);
+    expect("run bad.json", 1, "bad.json:2: there is no shape \"b\"");
+    expect("run towers.json --gaze bad.csv", 1, "bad.csv:2: not four");
+    expect("run missing.json", 1, "missing.json:1: shape \"a\": ");
+    expect("run nowhere.json", 1, "nowhere.json");
+    expect("run towers.json --bodies 4", 2, "built-in scenes");
+}
+
+static void slips_are_answered(void **state)
+{
+    (void)state;
+    expect("run --help", 0, "Usage:");
+    expect("run", 2, "which scene?");
+    expect("run plie", 1, "did you mean pile?");
+    expect("run pile --policy jdn", 1, "did you mean jnd?");
+    expect("run pile --gaze senter", 1, "did you mean center?");
+    expect("run pile --shape t25", 1, "did you mean");
+    expect("run pile --hz 0", 2, "from 20 to 1000");
+    expect("run pile --budget-us -1", 2, "--budget-us takes");
+    expect("run pile --budgt-us 5", 2, "did you mean --budget-us?");
+    expect("run pile --bodies 0", 2, "from 1 to");
+    expect("run pile --bodies 9999999", 2, "from 1 to");
+}
+
+static void every_scene_and_policy_runs(void **state)
+{
+    (void)state;
+    static const char *const scenes[] = {"pile", "burst", "wake", "rain", "stack", "avalanche", "orrery"};
+    static const char *const policies[] = {"exhaustive", "fifo",     "random",      "round-robin", "distance",
+                                           "sort",       "groups:4", "probability", "jnd"};
+    char line[256];
+    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+        snprintf(line, sizeof line, "run %s --bodies 12 --shape t24 --frames 30 --credits --gaze none --json",
+                 scenes[i]);
+        json_t *object = run_json(line);
+        if (json_integer_value(json_object_get(object, "nan")) != 0) fail_msg("%s: not finite", scenes[i]);
+        if (json_integer_value(json_object_get(object, "lost_bodies")) != 0)
+            fail_msg("%s: lost bodies", scenes[i]);
+        json_decref(object);
+    }
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        snprintf(line, sizeof line,
+                 "run pile --bodies 12 --frames 40 --credits --budget-us 100 --policy %s --json",
+                 policies[i]);
+        json_decref(run_json(line));
+    }
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static void remove_tree(const char *path)
+{
+    DIR *dir = opendir(path);
+    if (!dir) return;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        char inner[1024];
+        struct stat status;
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
+        snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
+        if (lstat(inner, &status) == 0 && S_ISDIR(status.st_mode))
+            remove_tree(inner);
+        else
+            unlink(inner);
+    }
+    closedir(dir);
+    rmdir(path);
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    remove_tree(folder);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(credits_repeat_exactly),  cmocka_unit_test(the_agreed_keys_are_there),
+        cmocka_unit_test(files_are_written_whole), cmocka_unit_test(scene_files_run),
+        cmocka_unit_test(slips_are_answered),      cmocka_unit_test(every_scene_and_policy_runs),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
