@@ -1,0 +1,166 @@
+/* Rays, spheres and nearest bodies of a world, against asking every body. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "runtime/world.h"
+#include "tests/tree_garden.h"
+
+enum { BODIES = 300 };
+
+typedef struct crowd {
+    sac_world *world;
+    sac_tree *tree;
+    sac_terrain *terrain;
+    sac_form forms[6];
+    sac_shape_id shapes[6];
+} crowd;
+
+static crowd gather(sac_rng *rng)
+{
+    crowd c = {0};
+    sac_world_def def = sac_default_world_def();
+    assert_int_equal(sac_world_create(&def, &c.world, NULL), SAC_OK);
+    garden_def garden = {.points_per_leaf = 4, .seed = 5, .branch = 8, .depth = 2};
+    c.tree = garden_grow(&garden);
+    float heights[100];
+    for (int i = 0; i < 100; i++) heights[i] = sac_rng_range(rng, -0.3f, 0.3f);
+    assert_int_equal(sac_terrain_from_heights(heights, 10, 10, 2, &c.terrain, NULL), SAC_OK);
+    assert_int_equal(sac_form_from_tree(&c.forms[0], c.tree, NULL), SAC_OK);
+    assert_int_equal(sac_form_sphere(&c.forms[1], 0.3f, NULL), SAC_OK);
+    assert_int_equal(sac_form_capsule(&c.forms[2], 0.2f, 0.4f, NULL), SAC_OK);
+    assert_int_equal(sac_form_box(&c.forms[3], (float[3]){0.2f, 0.3f, 0.4f}, NULL), SAC_OK);
+    assert_int_equal(sac_form_plane(&c.forms[4], (float[3]){0, 1, 0}, 0, NULL), SAC_OK);
+    assert_int_equal(sac_form_from_terrain(&c.forms[5], c.terrain, NULL), SAC_OK);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(sac_world_add_shape(c.world, &c.forms[i], &c.shapes[i], NULL), SAC_OK);
+    for (int i = 0; i < BODIES; i++) {
+        sac_body_def body = sac_default_body_def();
+        int kind = i == 0 ? 4 : i == 1 ? 5 : i % 4;
+        body.shape = c.shapes[kind];
+        body.kind = kind >= 4 || i % 3 == 0 ? SAC_BODY_STATIC : SAC_BODY_DYNAMIC;
+        for (int k = 0; k < 3; k++) body.position[k] = sac_rng_range(rng, -6, 6);
+        garden_rotation(rng, body.rotation);
+        body.scale = sac_rng_range(rng, 0.5f, 1.5f);
+        body.filter.category = 1u << i % 5;
+        body.user = (uint64_t)kind;
+        if (kind == 0) { /* trees of the garden weigh nothing */
+            body.mass = 1;
+            body.inertia[0] = body.inertia[1] = body.inertia[2] = 0.1f;
+        }
+        if (kind >= 4) {
+            memcpy(body.rotation, (float[4]){0, 0, 0, 1}, sizeof body.rotation);
+            for (int k = 0; k < 3; k++) body.position[k] = k == 1 ? (kind == 4 ? -8 : -7) : 0;
+            body.scale = 1;
+        }
+        sac_error error;
+        if (sac_body_create(c.world, &body, NULL, &error) != SAC_OK) fail_msg("%s", error.message);
+    }
+    return c;
+}
+
+static void disperse(crowd *c)
+{
+    sac_world_destroy(&c->world);
+    sac_tree_destroy(&c->tree);
+    sac_terrain_destroy(&c->terrain);
+}
+
+static void ask_them_all(const crowd *c, sac_rng *rng)
+{
+    sac_body_id ids[BODIES];
+    sac_body_state states[BODIES];
+    uint32_t count = sac_world_bodies(c->world, ids, BODIES);
+    assert_int_equal(count, BODIES);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(sac_body_get(c->world, ids[i], &states[i], NULL), SAC_OK);
+    for (int t = 0; t < 300; t++) {
+        float p[3], way[3], most = t % 5 ? sac_rng_range(rng, 0.1f, 12) : INFINITY;
+        for (int k = 0; k < 3; k++) p[k] = sac_rng_range(rng, k == 1 ? -8 : -9, 9);
+        sac_rng_unit_vector(rng, way);
+        uint32_t mask = t % 2 ? UINT32_MAX : (uint32_t)sac_rng_next(rng) & 31u;
+        /* Every body by itself. */
+        float first = FLT_MAX, nearest = FLT_MAX, radius = sac_rng_range(rng, 0, 3);
+        uint32_t inside = 0, order[BODIES];
+        for (uint32_t i = 0; i < count; i++) {
+            if (!(1u << i % 5 & mask)) continue;
+            const sac_form *form = &c->forms[states[i].user];
+            sac_ray_hit hit;
+            assert_int_equal(sac_form_ray(form, &states[i].pose, p, way, most, &hit, NULL), SAC_OK);
+            if (hit.hit) first = fminf(first, hit.t);
+            float d = sac_form_distance(form, &states[i].pose, p, FLT_MAX, NULL, NULL);
+            nearest = fminf(nearest, d);
+            if (d <= radius) order[inside++] = i;
+        }
+        sac_world_hit hit;
+        assert_int_equal(sac_world_ray(c->world, p, way, most, mask, &hit, NULL), SAC_OK);
+        assert_int_equal(hit.body.value != 0, first < FLT_MAX);
+        if (hit.body.value) assert_true(fabsf(hit.t - first) <= 1e-4f * (1 + first));
+        assert_int_equal(sac_world_closest(c->world, p, most, mask, &hit, NULL), SAC_OK);
+        assert_int_equal(hit.body.value != 0, nearest <= most && nearest < FLT_MAX);
+        if (hit.body.value) assert_true(fabsf(hit.t - nearest) <= 1e-4f * (1 + fabsf(nearest)));
+        sac_body_id found[BODIES], few[3];
+        uint32_t n, again;
+        assert_int_equal(sac_world_overlap(c->world, p, radius, mask, found, BODIES, &n, NULL), SAC_OK);
+        assert_int_equal(n, inside);
+        for (uint32_t i = 0; i < n; i++) assert_true(found[i].value == ids[order[i]].value);
+        assert_int_equal(sac_world_overlap(c->world, p, radius, mask, few, 3, &again, NULL), SAC_OK);
+        assert_int_equal(again, n);
+        for (uint32_t i = 0; i < n && i < 3; i++) assert_true(few[i].value == found[i].value);
+        assert_int_equal(sac_world_overlap(c->world, p, radius, mask, NULL, 0, &again, NULL), SAC_OK);
+        assert_int_equal(again, n);
+    }
+}
+
+static void answers_are_those_of_every_body_asked(void **state)
+{
+    (void)state;
+    sac_rng rng = sac_rng_seed(71);
+    crowd c = gather(&rng);
+    ask_them_all(&c, &rng);
+    sac_step_def step = sac_default_step_def();
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 20; i++) assert_int_equal(sac_world_step(c.world, &step, NULL, NULL), SAC_OK);
+        ask_them_all(&c, &rng);
+    }
+    disperse(&c);
+}
+
+static void nonsense_is_refused(void **state)
+{
+    (void)state;
+    sac_rng rng = sac_rng_seed(72);
+    crowd c = gather(&rng);
+    sac_world_hit hit;
+    uint32_t n;
+    const float o[3] = {0, 0, 0}, x[3] = {1, 0, 0}, nan[3] = {0, NAN, 0};
+    assert_int_equal(sac_world_ray(c.world, nan, x, 1, 1, &hit, NULL), SAC_ERROR_ARGUMENT);
+    assert_int_equal(sac_world_ray(c.world, o, nan, 1, 1, &hit, NULL), SAC_ERROR_ARGUMENT);
+    assert_int_equal(sac_world_ray(c.world, o, o, 1, 1, &hit, NULL), SAC_ERROR_ARGUMENT);
+    assert_int_equal(sac_world_ray(c.world, o, x, -1, 1, &hit, NULL), SAC_ERROR_ARGUMENT);
+    assert_int_equal(sac_world_ray(c.world, o, x, NAN, 1, &hit, NULL), SAC_ERROR_ARGUMENT);
+    assert_int_equal(sac_world_overlap(c.world, nan, 1, 1, NULL, 0, &n, NULL), SAC_ERROR_ARGUMENT);
+    assert_int_equal(sac_world_overlap(c.world, o, -1, 1, NULL, 0, &n, NULL), SAC_ERROR_ARGUMENT);
+    assert_int_equal(sac_world_overlap(c.world, o, INFINITY, 1, NULL, 0, &n, NULL), SAC_ERROR_ARGUMENT);
+    assert_int_equal(sac_world_closest(c.world, nan, 1, 1, &hit, NULL), SAC_ERROR_ARGUMENT);
+    assert_int_equal(sac_world_closest(c.world, o, NAN, 1, &hit, NULL), SAC_ERROR_ARGUMENT);
+    /* Far away there is nothing, and that is no error. */
+    const float far[3] = {1e30f, 1e30f, 0};
+    assert_int_equal(sac_world_ray(c.world, far, x, FLT_MAX, 31, &hit, NULL), SAC_OK);
+    assert_true(hit.body.value == 0);
+    disperse(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_are_those_of_every_body_asked),
+        cmocka_unit_test(nonsense_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
