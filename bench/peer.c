@@ -4,9 +4,7 @@
 #include <string.h>
 
 static const sac_peer_engine *const engines[] = {
-#ifndef SACCADE_NO_WORLD
     &sac_peer_saccade,
-#endif
 #ifdef SACCADE_BULLET
     &sac_peer_bullet,
 #endif
