@@ -11,6 +11,7 @@ int sac_cmd_tree_render(int argc, char **argv);
 int sac_cmd_tree_compare(int argc, char **argv);
 int sac_cmd_bench(int argc, char **argv);
 int sac_cmd_replay(int argc, char **argv);
+int sac_cmd_perceive(int argc, char **argv);
 int sac_cmd_stability(int argc, char **argv);
 int sac_cmd_demo(int argc, char **argv);
 int sac_cmd_run(int argc, char **argv);

@@ -18,6 +18,7 @@ static const command_entry commands[] = {
     {"run", "run a scene within a budget, tell what it cost and what is left to see", sac_cmd_run},
     {"stability", "the most bodies held at each frame rate, beside other engines", sac_cmd_stability},
     {"replay", "run a recording again and compare every frame", sac_cmd_replay},
+    {"perceive", "what is seen of the errors policies leave when time is short", sac_cmd_perceive},
     {"demo", "a pile under a moving gaze, three baked meshes, pictures and a page", sac_cmd_demo},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };

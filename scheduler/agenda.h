@@ -8,7 +8,7 @@
  *   sac_agenda_front(agenda, i, &pending, &done);            // for sac_meeting_contacts
  *
  * Index: sac_agenda_create  sac_agenda_destroy  sac_agenda_reserve  sac_agenda_clear  sac_agenda_add
- *        sac_agenda_work  sac_agenda_front  sac_policy_find  sac_policy_name
+ *        sac_agenda_work  sac_agenda_front  sac_drift_between  sac_policy_find  sac_policy_name
  */
 #ifndef SAC_SCHEDULER_AGENDA_H
 #define SAC_SCHEDULER_AGENDA_H
@@ -77,6 +77,22 @@ void sac_agenda_clear(sac_agenda *agenda);
  * index). The index, or UINT32_MAX when it is full. */
 uint32_t sac_agenda_add(sac_agenda *agenda, const sac_form *form_a, const sac_transform *pose_a,
                         const sac_form *form_b, const sac_transform *pose_b, float margin);
+
+/* How far any point of b may have moved against a since their relative pose (sac_transform_relative(a, b))
+ * was `then`, in a's local units: not the way gone but the way off, so that two that fall together, or
+ * tremble in place, do not drift apart. `ball`: centre and radius that hold b, local to b. */
+static inline float sac_drift_between(const sac_transform *then, const sac_transform *now,
+                                      const float ball[4])
+{
+    float from[3], to[3], same = 0, way = 0;
+    sac_transform_point(then, ball, from);
+    sac_transform_point(now, ball, to);
+    for (int k = 0; k < 3; k++) way += (to[k] - from[k]) * (to[k] - from[k]);
+    for (int k = 0; k < 4; k++) same += then->rotation[k] * now->rotation[k];
+    /* A turn by t moves what is r away by 2 r sin(t / 2). */
+    float off = 1.0f - same * same;
+    return sqrtf(way) + 2.0f * ball[3] * now->scale * (off > 0 ? sqrtf(off) : 0.0f);
+}
 
 /* ---- policies ---- */
 
