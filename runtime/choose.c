@@ -7,30 +7,34 @@
 
 enum { BUCKETS = 1024, REFRESH = 8 };
 
-/* What one body costs at the least: its pairs gathered, tested at the roots, read, and solved with two
- * sub-steps. */
-static double body_ns(const sac_costs *c)
+/* What bodies cost at the least: all of them their list of pairs and their motion, each that touches
+ * something also its contacts tested, read and solved with two sub-steps. A pair is often shared with another
+ * body that is simulated. */
+typedef struct prices {
+    double body, touch, left; /* ns; left: there is to spend, 1e18 without a deadline */
+} prices;
+
+static prices prices_now(const sac_world *world)
 {
-    double pairs = c->pairs_per_body, manifolds = pairs * c->manifolds_per_pair;
-    return c->agenda.weight[1] * pairs + c->agenda.weight[2] + c->floor_ns_per_pair * pairs +
-           c->contacts.weight[1] * pairs + c->contacts.weight[2] * manifolds * c->points_per_manifold +
-           2 * (c->solve.weight[1] * manifolds + c->solve.weight[2]) + c->finish.weight[2] +
-           c->places_per_body * c->place.weight[1];
+    const sac_costs *c = &world->costs;
+    prices p = {.left = 1e18};
+    double entry = c->agenda.weight[1] + c->floor_ns_per_pair + c->contacts.weight[1] +
+                   c->contacts.weight[2] * c->points_per_manifold + 2 * c->solve.weight[1];
+    p.body = c->agenda.weight[2] + 6 * c->agenda.weight[1] + c->finish.weight[2] + 2 * c->solve.weight[2] +
+             c->places_per_body * c->place.weight[1];
+    p.touch = 0.7 * entry;
+    if (world->exhaustive || world->step_deadline_ns == UINT64_MAX) return p;
+    uint64_t now = sac_world_now(world);
+    p.left = world->step_deadline_ns > now ? (double)(world->step_deadline_ns - now) : 0;
+    p.left -= c->agenda.weight[0] + c->contacts.weight[0] + c->solve.weight[0] +
+              sac_predictor_mean_ns(&c->finish, world->awake_count, 0);
+    p.left = p.left > 0 ? c->throttle * p.left : 0;
+    return p;
 }
 
-static uint32_t how_many(const sac_world *world)
+static double price_of(const sac_world *world, const prices *p, uint32_t slot)
 {
-    uint32_t awake = world->awake_count;
-    if (world->exhaustive || world->step_deadline_ns == UINT64_MAX) return awake;
-    const sac_costs *c = &world->costs;
-    uint64_t now = sac_world_now(world);
-    double left = world->step_deadline_ns > now ? (double)(world->step_deadline_ns - now) : 0;
-    left -= c->agenda.weight[0] + c->contacts.weight[0] + c->solve.weight[0] +
-            sac_predictor_mean_ns(&c->finish, awake, 0);
-    if (!(left > 0)) return 0;
-    /* Somebody must be simulated, or nothing is ever learned about what it costs. */
-    double n = fmax(c->throttle * left / body_ns(c), 4);
-    return n >= awake ? awake : (uint32_t)n;
+    return p->body + p->touch * (0.5 + world->touches[slot]);
 }
 
 /* How well a body is seen, renewed for an eighth of them each frame. */
@@ -116,34 +120,73 @@ static void near_hands(sac_world *world)
     }
 }
 
+/* Flies on by itself and meets nobody this frame: nothing is lost by not choosing it. */
+static bool carried(const sac_world *world, uint32_t slot)
+{
+    return world->clear_until[slot] > world->frame && world->touches[slot] == 0 && !must(world, slot);
+}
+
+static void choose_all(sac_world *world)
+{
+    for (uint32_t i = 0; i < world->awake_count; i++) world->flags[world->awake[i]] |= SAC_BODY_CHOSEN;
+    if (world->awake_count) memcpy(world->chosen, world->awake, world->awake_count * sizeof *world->chosen);
+    world->chosen_count = world->awake_count;
+}
+
+/* Where the money ends: bodies in buckets above the threshold are chosen, and `room` of its own. */
+typedef struct line {
+    uint32_t threshold, room;
+} line;
+
+static line draw_line(sac_world *world, const prices *p)
+{
+    uint32_t count[BUCKETS] = {0};
+    double cost[BUCKETS] = {0}, spent = 0;
+    for (uint32_t i = 0; i < world->awake_count; i++) {
+        uint32_t slot = world->awake[i];
+        if (carried(world, slot)) continue;
+        uint32_t b = bucket_for(world, slot);
+        count[b]++;
+        cost[b] += price_of(world, p, slot);
+    }
+    uint32_t t = BUCKETS - 1;
+    while (t > 0 && spent + cost[t] <= p->left) spent += cost[t--];
+    double room = cost[t] > 0 ? count[t] * (p->left - spent) / cost[t] : 0;
+    return (line){t, room >= count[t] ? count[t] : (uint32_t)fmax(room, 4)};
+}
+
 void sac_world_choose(sac_world *world)
 {
     /* Those of the frame before; some may be asleep by now. */
     for (uint32_t i = 0; i < world->chosen_count; i++)
         world->flags[world->chosen[i]] &= ~(uint32_t)(SAC_BODY_CHOSEN | SAC_BODY_NEAR_HAND);
     near_hands(world);
-    uint32_t awake = world->awake_count;
-    uint32_t count = sac_tape_choose(&world->tape, how_many(world), 0, awake);
+    prices p = prices_now(world);
+    double all = 0;
+    if (p.left < 1e18)
+        for (uint32_t i = 0; i < world->awake_count; i++) all += price_of(world, &p, world->awake[i]);
     world->chosen_count = 0;
-    sac_world_spend(world, 4u * awake);
-    if (count >= awake) {
-        for (uint32_t i = 0; i < awake; i++) world->flags[world->awake[i]] |= SAC_BODY_CHOSEN;
-        if (awake) memcpy(world->chosen, world->awake, awake * sizeof *world->chosen);
-        world->chosen_count = awake;
+    sac_world_spend(world, 4u * world->awake_count);
+    if (sac_tape_decide(&world->tape, all <= p.left)) {
+        choose_all(world);
         return;
     }
     look_at_bodies(world);
-    uint32_t histogram[BUCKETS] = {0}, threshold = BUCKETS - 1, above = 0;
-    for (uint32_t i = 0; i < awake; i++) histogram[bucket_for(world, world->awake[i])]++;
-    while (threshold > 0 && above + histogram[threshold] <= count) above += histogram[threshold--];
-    uint32_t room = count > above ? count - above : 0; /* in the threshold's own bucket */
-    for (uint32_t i = 0; i < awake; i++) {
-        uint32_t slot = world->awake[i], b = bucket_for(world, slot);
-        if (b < threshold || (b == threshold && !must(world, slot) && room == 0)) continue;
-        if (b == threshold && room) room--;
+    line l = draw_line(world, &p);
+    l.threshold = (uint32_t)sac_tape_decide(&world->tape, l.threshold);
+    l.room = (uint32_t)sac_tape_decide(&world->tape, l.room);
+    /* A different start each frame, so that the threshold's own bucket is not always cut at the same bodies.
+     */
+    uint32_t awake = world->awake_count, start = world->frame * 7919u % (awake ? awake : 1u);
+    for (uint32_t k = 0; k < awake; k++) {
+        uint32_t i = start + k < awake ? start + k : start + k - awake, slot = world->awake[i];
+        if (carried(world, slot)) continue;
+        uint32_t b = bucket_for(world, slot);
+        if (b < l.threshold || (b == l.threshold && l.room == 0 && !must(world, slot))) continue;
+        if (b == l.threshold && l.room) l.room--;
         world->flags[slot] |= SAC_BODY_CHOSEN;
         world->chosen[world->chosen_count++] = slot;
     }
-    sac_world_spend(world, 12u * awake);
+    sac_world_spend(world, 16u * awake);
     world->report.rungs[SAC_RUNG_BODIES] += awake - world->chosen_count;
 }
