@@ -1,30 +1,38 @@
 #include <stdio.h>
 
-#include <saccade/spheretree/spheretree.h>
+#include <saccade/runtime/world.h>
 
 int main(void)
 {
-    sac_mesh *mesh;
-    sac_tree *knot;
-    sac_front_pool *pool;
-    sac_front *front;
-    sac_contact contacts[64];
-    sac_build_def build = sac_default_build_def();
-    sac_front_pool_def room = sac_default_front_pool_def();
-    sac_transform here = sac_transform_identity(), there = here;
-    there.translation[0] = 0.3f;
+    sac_world_def def = sac_default_world_def();
+    sac_world *world;
+    if (sac_world_create(&def, &world, NULL) != SAC_OK) return 1;
 
-    if (sac_mesh_builtin("knot", 1000, &mesh, NULL) != SAC_OK) return 1;
-    if (sac_tree_build(mesh, &build, &knot, NULL) != SAC_OK) return 1;
-    if (sac_front_pool_create(&room, &pool, NULL) != SAC_OK) return 1;
-    if (sac_front_acquire(pool, knot, &here, knot, &there, &front, NULL) != SAC_OK) return 1;
-    sac_front_step(front, 10000); /* time is up after 10,000 tests of two spheres */
-    size_t count = sac_front_contacts(front, contacts, 64);
-    printf("%zu contacts, the first %g deep, give or take %g\n", count, contacts[0].depth,
-           contacts[0].uncertainty);
+    sac_form form;
+    sac_body_def body = sac_default_body_def();
+    sac_form_plane(&form, (float[3]){0, 1, 0}, 0, NULL);
+    sac_world_add_shape(world, &form, &body.shape, NULL);
+    body.kind = SAC_BODY_STATIC;
+    sac_body_create(world, &body, NULL, NULL);
 
-    sac_front_pool_destroy(&pool);
-    sac_tree_destroy(&knot);
-    sac_mesh_destroy(&mesh);
-    return count > 0 ? 0 : 1;
+    sac_body_id ball;
+    sac_form_sphere(&form, 0.1f, NULL); /* or sac_form_from_tree for a baked, non-convex shape */
+    sac_world_add_shape(world, &form, &body.shape, NULL);
+    body.kind = SAC_BODY_DYNAMIC;
+    body.position[1] = 2;
+    sac_body_create(world, &body, &ball, NULL);
+
+    sac_viewer viewer = sac_default_viewer(); /* fill in eyes, gaze and hands from the headset */
+    sac_step_def step = sac_default_step_def();
+    step.budget_ns = 2000000; /* and not a microsecond more */
+    step.viewer = &viewer;
+    sac_step_report report;
+    for (int frame = 0; frame < 270; frame++)
+        if (sac_world_step(world, &step, &report, NULL) != SAC_OK) return 1;
+
+    sac_body_state state;
+    sac_body_get(world, ball, &state, NULL);
+    printf("the ball lies at %.3f m, %s\n", state.centre[1], state.awake ? "awake" : "asleep");
+    sac_world_destroy(&world);
+    return state.centre[1] > 0.09f && state.centre[1] < 0.11f ? 0 : 1;
 }
