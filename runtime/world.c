@@ -113,7 +113,8 @@ bool sac_world_fit_pairs(sac_world *world)
     if (!grow(world, &world->memory, sizeof *world->memory, old, room)) return false;
     if (!grow(world, &world->manifolds, sizeof *world->manifolds, old, room)) return false;
     world->memory_room = room;
-    return true;
+    /* Every pair must find a place in the agenda. */
+    return sac_agenda_reserve(world->agenda, room, NULL) == SAC_OK;
 }
 
 static void costs_init(sac_costs *costs)
