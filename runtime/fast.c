@@ -28,6 +28,22 @@ static bool is_fast(const sac_body_hot *hot)
     return length3(hot->moved) + length3(hot->turned) * hot->radius > hot->thickness;
 }
 
+/* Could these two pass through each other? Not when they move together, nor when they stay apart as balls. */
+static bool may_pass(const sac_body_hot *a, const sac_sweep *own, const sac_body_hot *b,
+                     const sac_sweep *theirs, float thin)
+{
+    float apart[3], moved[3], turn = 0;
+    for (int i = 0; i < 3; i++) {
+        apart[i] = b->centre[i] - a->centre[i];
+        moved[i] = theirs->v[i] - own->v[i];
+    }
+    if (a->radius < 1e18f) turn += length3(own->w) * a->radius;
+    if (b->radius < 1e18f) turn += length3(theirs->w) * b->radius;
+    float motion = length3(moved) + turn;
+    if (motion <= 0.5f * thin) return false; /* contacts are looked for this far ahead */
+    return b->radius >= 1e18f || length3(apart) - a->radius - b->radius <= motion;
+}
+
 static float free_share(sac_world *world, uint32_t slot, uint64_t *credits)
 {
     const sac_broad *broad = world->broad;
@@ -38,10 +54,11 @@ static float free_share(sac_world *world, uint32_t slot, uint64_t *credits)
          p = sac_broad_next(broad, p, slot)) {
         if (world->memory[p].sensor) continue;
         uint32_t other = broad->pairs[p].a == slot ? broad->pairs[p].b : broad->pairs[p].a;
-        const sac_form *form_b = &world->shapes[world->cold[other].shape].form;
-        sac_sweep theirs = sweep_of(world, other);
         float thin = world->hot[slot].thickness < world->hot[other].thickness ? world->hot[slot].thickness
                                                                               : world->hot[other].thickness;
+        sac_sweep theirs = sweep_of(world, other);
+        if (!may_pass(&world->hot[slot], &own, &world->hot[other], &theirs, thin)) continue;
+        const sac_form *form_b = &world->shapes[world->cold[other].shape].form;
         uint64_t tests = 0;
         float s = sac_meeting_advance(form, &world->pose[slot], &own, form_b, &world->pose[other], &theirs,
                                       0.25f * thin, CREDITS_A_PAIR, &tests);

@@ -1,5 +1,6 @@
 /* Pairs into the agenda: those of simulated bodies that may meet this frame. A pair whose space-time bounds
  * cannot meet yet, or that was found apart and has not moved enough since, is not looked at. */
+#include "base/simd.h"
 #include "runtime/world_internal.h"
 
 #include <string.h>
@@ -61,6 +62,8 @@ static bool asleep_or_fixed(const sac_world *world, uint32_t slot)
 {
     return !(world->flags[slot] & SAC_BODY_AWAKE);
 }
+
+static void fetch(const void *address) { sac_prefetch((uintptr_t)address); }
 
 static float smaller(float a, float b) { return a < b ? a : b; }
 
@@ -138,8 +141,12 @@ void sac_world_gather(sac_world *world)
     for (uint32_t i = 0; i < world->chosen_count; i++) {
         uint32_t slot = world->chosen[i], clear = UINT32_MAX;
         bool moves = sac_body_dynamic(world, slot);
-        for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
+        uint32_t next;
+        for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = next) {
             sac_pair_watch *watch = &world->watch[p];
+            /* The list jumps through memory: fetch the next while this one is looked at. */
+            next = sac_broad_next(broad, p, slot);
+            if (next != SAC_NO_PAIR) fetch(&world->watch[next]), fetch(&broad->pairs[next]);
             if (watch->seen == world->frame) {
                 if (watch->skip_until < clear) clear = watch->skip_until;
                 continue;

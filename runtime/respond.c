@@ -1,5 +1,6 @@
 /* Response: manifolds of this frame into sets of bodies and contacts, most visible islands first, each solved
  * with as many sub-steps as its time allows; then velocities, impulses and events back. */
+#include "base/simd.h"
 #include "runtime/world_internal.h"
 
 #include <string.h>
@@ -286,6 +287,10 @@ static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t
             add_body(world, world->chosen[i], &bodies, stamp);
     for (uint32_t k = 0; k < contacts; k++) {
         uint32_t p = world->contact_pair[k];
+        if (k + 3 < contacts) {
+            uintptr_t ahead = (uintptr_t)&world->manifolds[world->contact_pair[k + 3]];
+            for (uintptr_t at = 0; at < sizeof(sac_manifold); at += SAC_CACHE_LINE) sac_prefetch(ahead + at);
+        }
         const sac_broad_pair *pair = &world->broad->pairs[p];
         bool own_a = simulated(world, pair->a), own_b = simulated(world, pair->b);
         if (!own_a && !own_b) continue;

@@ -1,11 +1,12 @@
 /* Contacts: a pair that was refined this frame is read from its front, any other from memory, in today's
  * poses. */
+#include "base/simd.h"
 #include "runtime/world_internal.h"
 
 #include <string.h>
 
 /* The stop is asked between chunks, whatever the number of threads. */
-enum { CHUNK = 128 };
+enum { CHUNK = 128, AHEAD = 3 };
 
 typedef struct reading {
     sac_world *world;
@@ -130,7 +131,19 @@ static void read_entry(reading *job, uint32_t e, uint32_t most, uint32_t worker)
 static void read_range(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
     reading *job = context;
-    for (uint32_t i = first; i < last; i++) read_entry(job, job->first + i, job->most, worker);
+    sac_world *world = job->world;
+    const uint32_t *tag = world->agenda->tag, count = world->agenda->count;
+    for (uint32_t i = first; i < last; i++) {
+        uint32_t e = job->first + i;
+        if (e + AHEAD < count) {
+            /* Memory of pairs lies where their numbers put it. */
+            uintptr_t manifold = (uintptr_t)&world->manifolds[tag[e + AHEAD]];
+            for (uintptr_t at = 0; at < sizeof(sac_manifold); at += SAC_CACHE_LINE)
+                sac_prefetch(manifold + at);
+            sac_prefetch((uintptr_t)&world->memory[tag[e + AHEAD]]);
+        }
+        read_entry(job, e, job->most, worker);
+    }
 }
 
 void sac_world_read_contacts(sac_world *world)

@@ -75,22 +75,23 @@ static bool grow(sac_world *world, void *pointer, size_t size, uint32_t old, uin
     return true;
 }
 
-#define BODY_ARRAYS(X)                                                                                    \
-    X(generation)                                                                                         \
-    X(next_free)                                                                                          \
-    X(flags)                                                                                              \
-    X(pose)                                                                                               \
-    X(hot)                                                                                                \
-    X(cold)                                                                                               \
-    X(rest_seconds)                                                                                       \
-    X(simulated)                                                                                          \
-    X(clear_until)                                                                                        \
-    X(touches)                                                                                            \
-    X(island_next)                                                                                        \
-    X(root)                                                                                               \
-    X(island_rest)                                                                                        \
-    X(solver_index) X(extra) X(solver_stamp) X(seen_jnd) X(seen_group) X(seen_level) X(awake) X(awake_at) \
-        X(chosen) X(urgency)
+#define BODY_ARRAYS(X)                                                                              \
+    X(generation)                                                                                   \
+    X(next_free)                                                                                    \
+    X(flags)                                                                                        \
+    X(pose)                                                                                         \
+    X(hot)                                                                                          \
+    X(cold)                                                                                         \
+    X(rest_seconds)                                                                                 \
+    X(simulated)                                                                                    \
+    X(clear_until)                                                                                  \
+    X(touches)                                                                                      \
+    X(island_next)                                                                                  \
+    X(root)                                                                                         \
+    X(island_rest)                                                                                  \
+    X(solver_index)                                                                                 \
+    X(extra) X(solver_stamp) X(seen_jnd) X(seen_group) X(seen_level) X(awake) X(awake_at) X(chosen) \
+        X(urgency)
 
 bool sac_world_grow_bodies(sac_world *world, uint32_t room)
 {
