@@ -75,23 +75,22 @@ static bool grow(sac_world *world, void *pointer, size_t size, uint32_t old, uin
     return true;
 }
 
-#define BODY_ARRAYS(X)                                                                              \
-    X(generation)                                                                                   \
-    X(next_free)                                                                                    \
-    X(flags)                                                                                        \
-    X(pose)                                                                                         \
-    X(hot)                                                                                          \
-    X(cold)                                                                                         \
-    X(rest_seconds)                                                                                 \
-    X(simulated)                                                                                    \
-    X(clear_until)                                                                                  \
-    X(touches)                                                                                      \
-    X(island_next)                                                                                  \
-    X(root)                                                                                         \
-    X(island_rest)                                                                                  \
-    X(solver_index)                                                                                 \
-    X(extra) X(solver_stamp) X(seen_jnd) X(seen_group) X(seen_level) X(awake) X(awake_at) X(chosen) \
-        X(urgency)
+#define BODY_ARRAYS(X) \
+    X(generation)      \
+    X(next_free)       \
+    X(flags)           \
+    X(pose)            \
+    X(hot)             \
+    X(cold)            \
+    X(rest_seconds)    \
+    X(simulated)       \
+    X(clear_until)     \
+    X(touches)         \
+    X(island_next)     \
+    X(root)            \
+    X(island_rest)     \
+    X(solver_index)    \
+    X(extra) X(solver_stamp) X(seen_jnd) X(seen_group) X(seen_level) X(awake) X(awake_at) X(chosen) X(urgency)
 
 bool sac_world_grow_bodies(sac_world *world, uint32_t room)
 {
@@ -147,7 +146,7 @@ sac_result sac_world_create(const sac_world_def *def, sac_world **out_world, sac
     world->clock = def->clock;
     world->first_free = UINT32_MAX;
     uint32_t bodies = def->bodies < 16 ? 16 : def->bodies;
-    uint32_t pairs = def->pairs ? def->pairs : bodies * 16u;
+    uint32_t pairs = def->pairs ? def->pairs : bodies * 28u;
     sac_gaze_init(&world->gaze, &def->gaze);
     sac_pace_init(&world->pace);
     costs_init(&world->costs);
@@ -155,7 +154,7 @@ sac_result sac_world_create(const sac_world_def *def, sac_world **out_world, sac
     agenda.seed ^= def->seed;
     agenda.threads = def->tasks.threads ? def->tasks.threads : 1;
     if (agenda.pairs < pairs) agenda.pairs = pairs;
-    if (agenda.entries < pairs * 32u) agenda.entries = pairs * 32u;
+    if (agenda.entries < pairs * 8u) agenda.entries = pairs * 8u;
     sac_broad_def broad = {.bodies = bodies, .pairs = pairs, .filter = may_meet, .user = world};
     sac_solver_def solver = def->solver;
     if (solver.bodies < bodies + 1) solver.bodies = bodies + 1;

@@ -62,7 +62,7 @@ typedef struct sac_world_def {
     float gravity[3]; /* default 0, -9.81, 0 */
     uint32_t
         bodies; /* room made at the start; default 1024. More can be created, at the price of allocation. */
-    uint32_t pairs;     /* default 0: 16 for each body */
+    uint32_t pairs;     /* default 0: 28 for each body, which a dense heap of rings needs */
     sac_clock clock;    /* default: monotonic */
     const char *policy; /* default "jnd" */
     sac_agenda_def agenda;
