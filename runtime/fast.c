@@ -3,9 +3,27 @@
 
 #include <string.h>
 
-enum { CREDITS_A_PAIR = 20000 };
+/* What one pair may cost: ten microseconds where time matters, else as much as it takes. */
+enum { CREDITS_A_PAIR = 20000, CREDITS_TO_THE_END = 4000000 };
+/* One that was stopped may stand in the way of one behind it, and that one in the way of a third. */
+enum { ROUNDS = 8 };
 
 static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+
+static bool moves(const sac_world *world, uint32_t slot)
+{
+    return world->flags[slot] & SAC_BODY_CHOSEN && sac_body_dynamic(world, slot);
+}
+
+static float way_of(const sac_body_hot *hot)
+{
+    return length3(hot->moved) + length3(hot->turned) * hot->radius;
+}
+
+static bool is_fast(const sac_world *world, uint32_t slot)
+{
+    return moves(world, slot) && way_of(&world->hot[slot]) > world->hot[slot].thickness;
+}
 
 static sac_sweep sweep_of(const sac_world *world, uint32_t slot)
 {
@@ -13,7 +31,7 @@ static sac_sweep sweep_of(const sac_world *world, uint32_t slot)
     sac_sweep sweep = {0};
     float scale = world->pose[slot].scale;
     for (int i = 0; i < 3; i++) sweep.centre[i] = world->cold[slot].local_centre[i] / scale;
-    if (world->flags[slot] & SAC_BODY_CHOSEN && sac_body_dynamic(world, slot)) {
+    if (moves(world, slot)) {
         memcpy(sweep.v, hot->moved, sizeof sweep.v);
         memcpy(sweep.w, hot->turned, sizeof sweep.w);
     } else if (world->cold[slot].kind == SAC_BODY_KINEMATIC) {
@@ -23,9 +41,19 @@ static sac_sweep sweep_of(const sac_world *world, uint32_t slot)
     return sweep;
 }
 
-static bool is_fast(const sac_body_hot *hot)
+/* Where a body is after `share` of its way. */
+static sac_transform pose_after(const sac_world *world, uint32_t slot, float share)
 {
-    return length3(hot->moved) + length3(hot->turned) * hot->radius > hot->thickness;
+    const sac_body_hot *hot = &world->hot[slot];
+    sac_transform pose = world->pose[slot];
+    float turned[3], offset[3];
+    for (int i = 0; i < 3; i++) turned[i] = hot->turned[i] * share;
+    sac_turn(pose.rotation, turned);
+    sac_transform there = {.scale = 1};
+    memcpy(there.rotation, pose.rotation, sizeof there.rotation);
+    sac_transform_point(&there, world->cold[slot].local_centre, offset);
+    for (int i = 0; i < 3; i++) pose.translation[i] = hot->centre[i] + hot->moved[i] * share - offset[i];
+    return pose;
 }
 
 /* Could these two pass through each other? Not when they move together, nor when they stay apart as balls. */
@@ -44,28 +72,90 @@ static bool may_pass(const sac_body_hot *a, const sac_sweep *own, const sac_body
     return b->radius >= 1e18f || length3(apart) - a->radius - b->radius <= motion;
 }
 
-static float free_share(sac_world *world, uint32_t slot, uint64_t *credits)
+/* How much of its way a body can go. First against others on their whole way; in later rounds against those
+ * that stop before it does, from then on. */
+static float free_share(sac_world *world, uint32_t slot, bool first, uint64_t *credits)
 {
     const sac_broad *broad = world->broad;
     sac_sweep own = sweep_of(world, slot);
     const sac_form *form = &world->shapes[world->cold[slot].shape].form;
-    float share = 1;
-    for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR && share > 0;
-         p = sac_broad_next(broad, p, slot)) {
+    float now = first ? 1 : world->hot[slot].share, share = now, least = 1, way = way_of(&world->hot[slot]);
+    uint64_t most = world->step_deadline_ns == UINT64_MAX ? CREDITS_TO_THE_END : CREDITS_A_PAIR;
+    for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
         if (world->memory[p].sensor) continue;
         uint32_t other = broad->pairs[p].a == slot ? broad->pairs[p].b : broad->pairs[p].a;
-        float thin = world->hot[slot].thickness < world->hot[other].thickness ? world->hot[slot].thickness
-                                                                              : world->hot[other].thickness;
-        sac_sweep theirs = sweep_of(world, other);
-        if (!may_pass(&world->hot[slot], &own, &world->hot[other], &theirs, thin)) continue;
+        const sac_body_hot *hot = &world->hot[other];
+        if (!first && !(is_fast(world, other) && hot->share < share)) continue;
         const sac_form *form_b = &world->shapes[world->cold[other].shape].form;
+        float thin =
+            world->hot[slot].thickness < hot->thickness ? world->hot[slot].thickness : hot->thickness;
+        sac_transform here = world->pose[slot], there = world->pose[other];
+        sac_sweep mine = own, theirs = sweep_of(world, other);
+        float from = 0;
+        if (!first) {
+            from = hot->share;
+            here = pose_after(world, slot, from);
+            there = pose_after(world, other, from);
+            for (int i = 0; i < 3; i++) {
+                mine.v[i] *= share - from, mine.w[i] *= share - from;
+                theirs.v[i] = theirs.w[i] = 0;
+            }
+        }
+        if (first && !may_pass(&world->hot[slot], &own, hot, &theirs, thin)) continue;
         uint64_t tests = 0;
-        float s = sac_meeting_advance(form, &world->pose[slot], &own, form_b, &world->pose[other], &theirs,
-                                      0.25f * thin, CREDITS_A_PAIR, &tests);
+        float s =
+            sac_meeting_advance(form, &here, &mine, form_b, &there, &theirs, 0.25f * thin, most, &tests);
         *credits += tests;
-        if (s < share) share = s;
+        if (first)
+            share = s < share ? s : share;
+        else if (s < 1)
+            share = from + s * (share - from);
+        /* So little passes through nothing, and the next frame sees the contact: nobody hangs in the air
+         * because there was no time to look closer. */
+        if (0.25f * thin < least * way) least = 0.25f * thin / way;
+    }
+    if (share < least) share = least;
+    return share < now ? share : now;
+}
+
+/* Does it move on when another near it has been stopped? */
+static bool outlasts(const sac_world *world, uint32_t slot)
+{
+    const sac_broad *broad = world->broad;
+    for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
+        uint32_t other = broad->pairs[p].a == slot ? broad->pairs[p].b : broad->pairs[p].a;
+        if (!world->memory[p].sensor && is_fast(world, other) &&
+            world->hot[other].share < world->hot[slot].share)
+            return true;
+    }
+    return false;
+}
+
+/* A blow may send it out of the box its pairs were found with: beyond, nobody knows what is there. */
+static float share_in_box(const sac_world *world, uint32_t slot)
+{
+    const sac_body_hot *hot = &world->hot[slot];
+    const sac_box *placed = &world->broad->boxes[slot];
+    sac_box box;
+    if (way_of(hot) < hot->slack) return 1;
+    sac_form_bounds(&world->shapes[world->cold[slot].shape].form, &world->pose[slot], &box);
+    float share = 1, turn = length3(hot->turned) * hot->radius;
+    for (int i = 0; i < 3; i++) {
+        float d = hot->moved[i], room = d < 0 ? box.low[i] - placed->low[i] : placed->high[i] - box.high[i];
+        if (fabsf(d) + turn > room) share = fminf(share, fmaxf(room, 0) / (fabsf(d) + turn));
     }
     return share;
+}
+
+/* It has lived through a part of the step only: what gravity gave it for the rest is taken back, or it would
+ * gain speed without falling. */
+static void wait(sac_world *world, uint32_t slot, float seconds)
+{
+    sac_body_hot *hot = &world->hot[slot];
+    float v[3];
+    for (int k = 0; k < 3; k++)
+        v[k] = hot->v[k] - world->def.gravity[k] * world->cold[slot].gravity_scale * seconds;
+    if (length3(v) < length3(hot->v)) memcpy(hot->v, v, sizeof v);
 }
 
 void sac_world_limit_fast(sac_world *world)
@@ -74,23 +164,50 @@ void sac_world_limit_fast(sac_world *world)
     uint64_t now = sac_world_now(world), limit = world->step_deadline_ns;
     if (limit != UINT64_MAX) limit = limit > now ? now + (limit - now) / 2 : now;
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
+    bool stopped = false;
     for (uint32_t i = 0; i < world->chosen_count; i++) {
         uint32_t slot = world->chosen[i];
         sac_body_hot *hot = &world->hot[slot];
-        if (!sac_body_dynamic(world, slot) || !is_fast(hot)) continue;
+        if (!is_fast(world, slot)) continue;
         world->report.fast++;
-        float share;
         if (sac_stop_reached(&stop)) {
             /* No time to look: as far as it is safe. */
-            share = 0.5f * hot->thickness / (length3(hot->moved) + length3(hot->turned) * hot->radius);
+            hot->share = 0.25f * hot->thickness / way_of(hot);
             world->report.rungs[SAC_RUNG_HELD]++;
         } else {
             uint64_t credits = 20;
-            share = free_share(world, slot, &credits);
+            hot->share = fminf(free_share(world, slot, true, &credits), share_in_box(world, slot));
             sac_stop_did(&stop, credits);
         }
+        stopped |= hot->share < 1;
+    }
+    for (int round = 1; round < ROUNDS && stopped; round++) {
+        stopped = false;
+        for (uint32_t i = 0; i < world->chosen_count; i++) {
+            uint32_t slot = world->chosen[i];
+            sac_body_hot *hot = &world->hot[slot];
+            if (!is_fast(world, slot)) continue;
+            float before = hot->share;
+            if (sac_stop_reached(&stop)) {
+                if (outlasts(world, slot)) hot->share = fminf(before, 0.25f * hot->thickness / way_of(hot));
+            } else {
+                uint64_t credits = 20;
+                hot->share = free_share(world, slot, false, &credits);
+                sac_stop_did(&stop, credits);
+            }
+            stopped |= hot->share < before;
+        }
+    }
+    for (uint32_t i = 0; i < world->chosen_count && world->report.fast; i++) {
+        uint32_t slot = world->chosen[i];
+        sac_body_hot *hot = &world->hot[slot];
+        if (!is_fast(world, slot)) continue;
+        float share = hot->share;
+        if (share < 1) {
+            hot->jolt = world->frame;
+            wait(world, slot, (1 - share) * world->step_dt);
+        }
         for (int k = 0; k < 3; k++) hot->moved[k] *= share, hot->turned[k] *= share;
-        if (share < 1) hot->jolt = world->frame;
     }
     sac_tape_close(&world->tape, &stop);
     sac_world_spend(world, 4u * world->chosen_count);

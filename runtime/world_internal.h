@@ -37,6 +37,7 @@ typedef struct sac_body_hot {
     float reach; /* how far any point of it may move this frame; 0 for those that are not simulated */
     float moved[3], turned[3]; /* this step, by the solver */
     float slack;               /* how far it may move, any way, before its placed box may not hold it */
+    float share;               /* fast ones: part of this step they can move */
 } sac_body_hot;
 
 typedef struct sac_body_cold {
