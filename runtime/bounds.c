@@ -25,7 +25,9 @@ uint64_t sac_body_place_bounds(sac_world *world, uint32_t slot, float dt)
             /* However it turns, it stays in its ball. */
             if (low < hot->centre[i] - reach) low = hot->centre[i] - reach;
             if (high > hot->centre[i] + reach) high = hot->centre[i] + reach;
-            d = d > most ? most : d < -most ? -most : d;
+            /* Far ahead only while it is cheap, but this frame's own way in any case. */
+            float ahead = fmaxf(most, fabsf(hot->v[i]) * dt + fat);
+            d = d > ahead ? ahead : d < -ahead ? -ahead : d;
             box.low[i] = d < 0 ? low + d : low;
             box.high[i] = d > 0 ? high + d : high;
         }
@@ -78,7 +80,13 @@ void sac_world_bound(sac_world *world)
         sac_body_hot *hot = &world->hot[slot];
         hot->reach = (length3(hot->v) + length3(hot->w) * hot->radius + world->gravity_size * dt) * dt;
         bool hold = sac_body_bounds_hold(world, slot, dt);
-        if (!hold && !sac_stop_reached(&stop)) {
+        if (!hold && (placed == 0 || world->flags[slot] & SAC_BODY_TOLD)) {
+            /* The first, or nobody would ever get on; and one that was told where to be, time or not. */
+            uint64_t credits = sac_body_place_bounds(world, slot, dt);
+            hold = credits > 0 && sac_world_fit_pairs(world);
+            sac_stop_charge(&stop, credits);
+            placed++;
+        } else if (!hold && !sac_stop_reached(&stop)) {
             uint64_t credits = sac_body_place_bounds(world, slot, dt);
             hold = credits > 0 && sac_world_fit_pairs(world);
             sac_stop_did(&stop, credits);

@@ -63,7 +63,9 @@ static uint32_t list_contacts(sac_world *world)
         uint32_t p = agenda->tag[e];
         if (world->manifolds[p].count == 0 || world->memory[p].sensor) continue;
         const sac_broad_pair *pair = &world->broad->pairs[p];
-        if (world->memory[p].depth >= 0) {
+        /* Touching, or about to: a contact found before they meet stops the mover as well. */
+        float reach = world->hot[pair->a].reach + world->hot[pair->b].reach;
+        if (world->memory[p].depth + reach >= 0) {
             wake_partner(world, pair->a, pair->b);
             wake_partner(world, pair->b, pair->a);
         }
@@ -94,6 +96,10 @@ static void rank_islands(sac_world *world, uint32_t contacts)
         float p = world->memory[world->contact_pair[k]].priority;
         if (p > world->island_rest[r]) world->island_rest[r] = p;
     }
+    /* What a hand holds comes first, also when it touches nothing. */
+    for (uint32_t i = 0; i < world->chosen_count; i++)
+        if (world->flags[world->chosen[i]] & SAC_BODY_HELD && simulated(world, world->chosen[i]))
+            world->island_rest[find(root, world->chosen[i])] = FLT_MAX;
     /* The sweep for rest uses the same arrays; it starts anew. */
     world->rest = (sac_rest_sweep){.any = world->rest.any};
 }
@@ -212,12 +218,13 @@ static void read_contact(sac_world *world, uint32_t p, const sac_solver_contact 
     sac_pair_watch *watch = &world->watch[p];
     sac_pair_memory *memory = &world->memory[p];
     const sac_broad_pair *pair = &world->broad->pairs[p];
-    float impulse = 0, speed = 0;
+    float impulse = 0, total = 0, speed = 0;
     for (uint32_t k = 0; k < c->count; k++) {
         m->points[k].impulse = c->points[k].impulse;
         memcpy(m->points[k].friction_impulse, c->points[k].friction_impulse,
                sizeof c->points[k].friction_impulse);
         impulse += c->points[k].impulse;
+        total += c->points[k].total;
         if (c->points[k].impulse > 0 && c->points[k].approach > speed) speed = c->points[k].approach;
     }
     memcpy(m->rolling_impulse, c->rolling_impulse, sizeof m->rolling_impulse);
@@ -232,7 +239,7 @@ static void read_contact(sac_world *world, uint32_t p, const sac_solver_contact 
         world->touches[pair->b]++;
         sac_world_event(world, SAC_CONTACT_BEGIN, p, impulse, speed);
     }
-    if (speed >= HIT_SPEED && impulse > 0) sac_world_event(world, SAC_CONTACT_HIT, p, impulse, speed);
+    if (speed >= HIT_SPEED && impulse > 0) sac_world_event(world, SAC_CONTACT_HIT, p, total, speed);
 }
 
 /* Velocity and motion of one body of the set; its pose comes later, when fast ones have been limited. */

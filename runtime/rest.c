@@ -81,6 +81,8 @@ sac_result sac_body_sleep(sac_world *world, sac_body_id id, sac_error *error)
     /* All it touches, directly or through others: a walk whose list is the sweep's own array, which then
      * starts anew. */
     uint32_t count = 0, *list = world->chosen;
+    for (uint32_t i = 0; i < world->chosen_count; i++)
+        world->flags[world->chosen[i]] &= ~(uint32_t)(SAC_BODY_CHOSEN | SAC_BODY_NEAR_HAND);
     for (uint32_t i = 0; i < world->slot_count; i++) world->root[i] = 0;
     list[count++] = slot;
     world->root[slot] = 1;

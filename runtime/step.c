@@ -41,7 +41,8 @@ static void begin(sac_world *world, const sac_step_def *def)
     world->step_substeps = def->substeps;
     world->step_start_ns = now;
     world->step_start_cost = sac_world_cost_now(world);
-    uint64_t deadline = def->budget_ns ? now + def->budget_ns : UINT64_MAX;
+    uint64_t deadline =
+        def->budget_ns && def->budget_ns < UINT64_MAX - now ? now + def->budget_ns : UINT64_MAX;
     if (def->deadline_ns && def->deadline_ns < deadline) deadline = def->deadline_ns;
     world->step_deadline_ns = world->exhaustive ? UINT64_MAX : deadline;
     world->report = (sac_step_report){.frame = world->frame,
@@ -133,11 +134,14 @@ static void hold_unseen(sac_world *world)
 /* Until when to descend. Response is reserved first, with fewer sub-steps when it would take more than it
  * leaves; yet a pair nothing is known of gets its first look in any case, because what is not looked at
  * cannot be simulated. */
+enum { LEAST_NS = 2000 };
+
 static uint64_t descent_limit(sac_world *world)
 {
     uint64_t now = sac_world_now(world), deadline = world->step_deadline_ns;
     if (deadline == UINT64_MAX) return UINT64_MAX;
-    if (deadline <= now) return now;
+    /* The least: a look at the pairs of one body. */
+    if (deadline <= now || deadline - now < LEAST_NS) return now + LEAST_NS > now ? now + LEAST_NS : now;
     double left = (double)(deadline - now), keep = 0;
     double tail = sac_predictor_reserve_ns(&world->costs.finish, world->awake_count, world->chosen_count);
     for (uint32_t s = world->step_substeps; s > 0; s--) {
