@@ -116,7 +116,7 @@ static sac_result check(const sac_solver_def *def, sac_error *error)
     if (!positive(def->contact_hertz)) wrong = "contact_hertz";
     if (!positive(def->contact_damping)) wrong = "contact_damping";
     if (!positive(def->push_speed)) wrong = "push_speed";
-    if (!(def->restitution_speed >= 0.0f)) wrong = "restitution_speed";
+    if (!(def->restitution_speed >= 0.0f && def->restitution_speed < 1e12f)) wrong = "restitution_speed";
     if (!(def->slop >= 0.0f && def->slop < 1e12f)) wrong = "slop";
     if (wrong)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "give a positive number",

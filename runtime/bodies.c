@@ -94,9 +94,6 @@ static sac_result weigh(const sac_body_def *def, const sac_form *form, sac_body_
 {
     double s = def->scale, own = (double)form->mass.volume * s * s * s;
     double mass = def->mass;
-    if (!(def->mass >= 0 && def->mass <= 1e9f)) return wrong(error, "mass", "0 (from the shape) to 1e9 kg");
-    if (!(def->density > 0 && def->density <= 1e6f))
-        return wrong(error, "density", "more than 0, at most 1e6 kg/m^3");
     if (mass == 0) mass = own * def->density;
     if (!(mass > 1e-9 && mass <= 1e9))
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "give a mass",
@@ -146,6 +143,12 @@ static sac_result check_def(const sac_world *world, const sac_body_def *def, sac
     if (def->centre_given &&
         (!sac_vec3_is_finite(def->centre) || !(length3(def->centre) <= 4 * form->ball[3])))
         return wrong(error, "centre", "keep it near the shape");
+    /* Also of what does not move yet: it may be told to. */
+    if (!(def->mass >= 0 && def->mass <= 1e9f)) return wrong(error, "mass", "0 (from the shape) to 1e9 kg");
+    if (!(def->density > 0 && def->density <= 1e6f))
+        return wrong(error, "density", "more than 0, at most 1e6 kg/m^3");
+    for (int i = 0; i < 6; i++)
+        if (!isfinite(def->inertia[i])) return wrong(error, "inertia", NULL);
     sac_result result = check_material(&def->material, error);
     if (result == SAC_OK)
         result = check_motion(def->gravity_scale, def->linear_damping, def->angular_damping, def->most_speed,

@@ -69,12 +69,19 @@ sac_result sac_grab_create(sac_world *world, const sac_grab_def *def, sac_grab_i
     uint32_t body = sac_body_slot(world, def->body);
     if (body == UINT32_MAX || !sac_body_dynamic(world, body))
         return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "only a living dynamic body can be held");
-    if (!sac_vec3_is_finite(def->anchor) || !sac_vec3_is_finite(def->target) || !unit(def->rotation, q))
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "anchor, target or rotation is not finite");
-    if (!(def->hertz > 0 && def->hertz <= 120) || !(def->damping >= 0 && def->damping <= 100) ||
-        !(def->most_force >= 0) || !(def->most_torque >= 0) || !(def->most_distance > 0))
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, "hertz 0 to 120, damping 0 to 100, limits 0 or more",
-                             "a number of the grab is out of range");
+    const char *bad = NULL;
+    if (!sac_vec3_is_finite(def->anchor)) bad = "anchor";
+    if (!sac_vec3_is_finite(def->target)) bad = "target";
+    if (!unit(def->rotation, q)) bad = "rotation";
+    if (!(def->hertz > 0 && def->hertz <= 120)) bad = "hertz";
+    if (!(def->damping >= 0 && def->damping <= 100)) bad = "damping";
+    if (!(def->most_force >= 0 && def->most_force <= FLT_MAX)) bad = "most_force";
+    if (!(def->most_torque >= 0 && def->most_torque <= FLT_MAX)) bad = "most_torque";
+    if (!(def->most_distance > 0 && def->most_distance <= FLT_MAX)) bad = "most_distance";
+    if (bad)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT,
+                             "hertz above 0 to 120, damping 0 to 100, limits 0 or more, rotation of length 1",
+                             "%s of the grab is out of range or not finite", bad);
     uint32_t slot = 0;
     while (slot < world->grab_count && world->grabs[slot].used) slot++;
     if (slot == world->grab_room) {

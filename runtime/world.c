@@ -24,6 +24,34 @@ sac_world_def sac_default_world_def(void)
                            .cookie = SAC_COOKIE_WORLD};
 }
 
+/* Numbers of the eye: none negative, none without end. */
+static sac_result check_senses(const sac_world_def *def, sac_error *error)
+{
+    const sac_perception_def *p = &def->perception;
+    const sac_gaze_def *g = &def->gaze;
+    const struct {
+        const char *name;
+        float value;
+    } fields[] = {{"perception.out_of_view", p->out_of_view},
+                  {"perception.speed_weight", p->speed_weight},
+                  {"perception.speed_ref", p->speed_ref},
+                  {"perception.distractor_weight", p->distractor_weight},
+                  {"perception.most_jnd", p->most_jnd},
+                  {"gaze.saccade_degrees_s", g->saccade_degrees_s},
+                  {"gaze.saccade_end_degrees_s", g->saccade_end_degrees_s},
+                  {"gaze.tracker_error_degrees", g->tracker_error_degrees},
+                  {"gaze.photon_latency_s", g->photon_latency_s},
+                  {"gaze.lost_after_s", g->lost_after_s},
+                  {"gaze.return_s", g->return_s},
+                  {"gaze.flat_zone_degrees", g->flat_zone_degrees},
+                  {"gaze.least_confidence", g->least_confidence}};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (!(fields[i].value >= 0 && fields[i].value <= 1e6f))
+            return sac_error_set(error, SAC_ERROR_ARGUMENT, "0 to 1e6", "%s is %g", fields[i].name,
+                                 (double)fields[i].value);
+    return SAC_OK;
+}
+
 static sac_result check_def(const sac_world_def *def, sac_error *error)
 {
     if (def->cookie != SAC_COOKIE_WORLD)
@@ -34,6 +62,9 @@ static sac_result check_def(const sac_world_def *def, sac_error *error)
     if (def->bodies > 1u << 24)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "at most 16,777,216", "room for %u bodies",
                              def->bodies);
+    if (def->pairs > 1u << 26)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "at most 67,108,864", "room for %u pairs",
+                             def->pairs);
     if (!(def->margin >= 0 && def->margin <= 1))
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "0 to 1 m", "margin is %g", (double)def->margin);
     if (!(def->gap_bias >= 0 && def->gap_bias <= 1))
@@ -41,13 +72,18 @@ static sac_result check_def(const sac_world_def *def, sac_error *error)
     if (!(def->far > 0 && def->far <= 1e6f))
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "more than 0, at most 1e6 m", "far is %g",
                              (double)def->far);
-    if (!(def->sleep_speed >= 0) || !(def->sleep_seconds >= 0))
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, "0 or more",
-                             "a sleep threshold is negative or not a number");
+    if (!(def->sleep_speed >= 0 && def->sleep_speed <= 1e6f))
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "0 to 1e6 m/s", "sleep_speed is %g",
+                             (double)def->sleep_speed);
+    if (!(def->sleep_seconds >= 0 && def->sleep_seconds <= 1e6f))
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "0 to 1e6 s", "sleep_seconds is %g",
+                             (double)def->sleep_seconds);
+    if (def->tasks.threads > 64)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "at most 64", "%u threads", def->tasks.threads);
     if (def->clock.kind == SAC_CLOCK_CALLER && !def->clock.now)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "use sac_clock_caller()",
                              "the clock has no function");
-    return SAC_OK;
+    return check_senses(def, error);
 }
 
 /* Filters of two bodies agree, and one of them can move. */
