@@ -1,0 +1,276 @@
+/* Fast bodies do not pass through what is in their way, whatever it is and however long a frame is. */
+#include "tests/world_play.h"
+
+static const float rates[] = {72, 90, 120};
+static const float speeds[] = {5, 15, 40, 70, 99};
+
+typedef struct shapes {
+    sac_tree *cube, *ring;
+} shapes;
+
+static int make_shapes(void **state)
+{
+    static shapes s;
+    s.cube = play_sphere_box(0.1f, 3);
+    s.ring = play_torus(16, 0.15f, 0.05f);
+    *state = &s;
+    return 0;
+}
+
+static int free_shapes(void **state)
+{
+    shapes *s = *state;
+    sac_tree_destroy(&s->cube);
+    sac_tree_destroy(&s->ring);
+    return 0;
+}
+
+static sac_shape_id projectile(sac_world *world, const shapes *s, int kind, float *half)
+{
+    *half = 0.1f;
+    switch (kind) {
+    case 0:
+        *half = 0.02f;
+        return play_ball(world, 0.02f);
+    case 1:
+        return play_ball(world, 0.1f);
+    case 2:
+        *half = 0.03f;
+        return play_capsule(world, 0.03f, 0.1f);
+    case 3:
+        *half = 0.01f;
+        return play_box(world, 0.1f, 0.01f, 0.1f); /* a thin plate */
+    case 4:
+        return play_tree(world, s->cube);
+    default:
+        *half = 0.05f;
+        return play_tree(world, s->ring);
+    }
+}
+static const char *const names[] = {"pebble", "ball",           "capsule",
+                                    "plate",  "tree of a cube", "tree of a torus"};
+
+static void step_at(sac_world *world, float rate, uint64_t budget_ns)
+{
+    sac_step_def step = sac_default_step_def();
+    step.dt = 1 / rate;
+    step.budget_ns = budget_ns;
+    CHECK(sac_world_step(world, &step, NULL, NULL) == SAC_OK);
+}
+
+static sac_terrain *wall_of_triangles(void)
+{
+    float vertices[4][3] = {{0, -3, -3}, {0, 3, -3}, {0, 3, 3}, {0, -3, 3}};
+    uint32_t triangles[2][3] = {{0, 2, 1}, {0, 3, 2}};
+    sac_mesh *mesh = NULL;
+    sac_terrain *terrain = NULL;
+    CHECK(sac_mesh_create((const float(*)[3])vertices, 4, (const uint32_t(*)[3])triangles, 2, "wall", &mesh,
+                          NULL) == SAC_OK);
+    CHECK(sac_terrain_from_mesh(mesh, &terrain, NULL) == SAC_OK);
+    sac_mesh_destroy(&mesh);
+    return terrain;
+}
+
+/* Thrown along +x at a wall at x = 0, never seen beyond it. */
+static void test_static_walls(void **state)
+{
+    const shapes *s = *state;
+    sac_terrain *mesh = wall_of_triangles();
+    static const char *const walls[] = {"thin box", "plane", "thick box", "mesh"};
+    sac_rng rng = sac_rng_seed(4);
+    int through = 0;
+    for (int wall = 0; wall < 4; wall++)
+        for (int kind = 0; kind < 6; kind++)
+            for (size_t r = 0; r < 3; r++)
+                for (size_t v = 0; v < 5; v++)
+                    for (int spun = 0; spun < 2; spun++) {
+                        sac_world_def def = play_def();
+                        def.bodies = 16;
+                        def.gravity[1] = 0;
+                        sac_world *world = play_create(&def);
+                        sac_form form;
+                        float thick = wall == 0 ? 0.005f : 0.5f, half;
+                        if (wall == 1) {
+                            CHECK(sac_form_plane(&form, (float[3]){-1, 0, 0}, 0, NULL) == SAC_OK);
+                            play_body(world, play_shape(world, &form), SAC_BODY_STATIC, 0, 0, 0);
+                        } else if (wall == 3) {
+                            CHECK(sac_form_from_terrain(&form, mesh, NULL) == SAC_OK);
+                            play_body(world, play_shape(world, &form), SAC_BODY_STATIC, 0, 0, 0);
+                        } else {
+                            play_body(world, play_box(world, thick, 3, 3), SAC_BODY_STATIC, thick, 0, 0);
+                        }
+                        sac_body_def body = play_body_def(projectile(world, s, kind, &half), SAC_BODY_DYNAMIC,
+                                                          -1 - sac_rng_float(&rng), 0.05f, 0.03f);
+                        body.velocity[0] = speeds[v], body.velocity[1] = 0.1f * speeds[v];
+                        body.mass = 1;
+                        if (spun) {
+                            play_turn_randomly(&rng, body.rotation);
+                            for (int i = 0; i < 3; i++) body.spin[i] = sac_rng_range(&rng, -20, 20);
+                        }
+                        sac_body_id id = play_make(world, &body);
+                        float farthest = -10;
+                        for (int f = 0; f < 45; f++) {
+                            step_at(world, rates[r], 0);
+                            farthest = fmaxf(farthest, play_state(world, id).centre[0]);
+                        }
+                        /* A centre beyond the wall's face is through. */
+                        if (farthest > 0) {
+                            through++;
+                            print_error("    %s%s at %g m/s, %g Hz, through the %s: %g m\n", names[kind],
+                                        spun ? ", spinning," : "", (double)speeds[v], (double)rates[r],
+                                        walls[wall], (double)farthest);
+                        }
+                        sac_world_destroy(&world);
+                    }
+    sac_terrain_destroy(&mesh);
+    assert_int_equal(through, 0);
+}
+
+/* Two of a kind, head on: they never change sides. */
+static void test_each_other(void **state)
+{
+    const shapes *s = *state;
+    int through = 0;
+    for (int kind = 0; kind < 5; kind++)
+        for (size_t r = 0; r < 3; r++)
+            for (size_t v = 0; v < 5; v++)
+                for (int both = 0; both < 2; both++) {
+                    sac_world_def def = play_def();
+                    def.bodies = 16;
+                    def.gravity[1] = 0;
+                    sac_world *world = play_create(&def);
+                    float half;
+                    sac_shape_id shape = projectile(world, s, kind, &half);
+                    sac_body_def body = play_body_def(shape, SAC_BODY_DYNAMIC, -1, 0, 0);
+                    body.mass = 1;
+                    /* Flat sides first. */
+                    if (kind == 3) body.rotation[2] = body.rotation[3] = 0.70710678f;
+                    body.velocity[0] = speeds[v];
+                    sac_body_id left = play_make(world, &body);
+                    body.position[0] = 0.9f; /* straight: a glancing hit may well change sides */
+                    body.velocity[0] = both ? -speeds[v] : 0;
+                    sac_body_id right = play_make(world, &body);
+                    for (int f = 0; f < 45; f++) {
+                        step_at(world, rates[r], 0);
+                        float a = play_state(world, left).centre[0], b = play_state(world, right).centre[0];
+                        if (a > b) {
+                            through++;
+                            print_error("    two of %s at %g m/s, %g Hz: passed by %g m\n", names[kind],
+                                        (double)speeds[v], (double)rates[r], (double)(a - b));
+                            break;
+                        }
+                    }
+                    sac_world_destroy(&world);
+                }
+    assert_int_equal(through, 0);
+}
+
+/* A row of fast balls, one behind the other, into a wall: the order stays. */
+static void test_in_a_row(void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < 3; r++)
+        for (size_t v = 0; v < 5; v++) {
+            enum { ROW = 6 };
+            sac_world_def def = play_def();
+            def.bodies = 16;
+            def.gravity[1] = 0;
+            sac_world *world = play_create(&def);
+            play_body(world, play_box(world, 0.01f, 3, 3), SAC_BODY_STATIC, 0.01f, 0, 0);
+            sac_shape_id shape = play_ball(world, 0.05f);
+            sac_body_id ids[ROW];
+            for (int i = 0; i < ROW; i++) {
+                sac_body_def body = play_body_def(shape, SAC_BODY_DYNAMIC, -1 - 0.15f * (float)i, 0, 0);
+                body.mass = 1;
+                body.velocity[0] = speeds[v];
+                ids[i] = play_make(world, &body);
+            }
+            for (int f = 0; f < 45; f++) {
+                step_at(world, rates[r], 0);
+                float before = 0;
+                for (int i = 0; i < ROW; i++) {
+                    float x = play_state(world, ids[i]).centre[0];
+                    CHECK_SAY(x < before, "%g m/s, %g Hz, frame %d: ball %d at %g, before it %g\n",
+                              (double)speeds[v], (double)rates[r], f, i, (double)x, (double)before);
+                    before = x;
+                }
+            }
+            sac_world_destroy(&world);
+        }
+}
+
+/* Something at rest between a bullet and a wall is not driven through the wall. */
+static void test_hit_against_a_wall(void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < 3; r++)
+        for (size_t v = 0; v < 5; v++)
+            for (int near = 0; near < 2; near++) {
+                sac_world_def def = play_def();
+                def.bodies = 16;
+                def.gravity[1] = 0;
+                sac_world *world = play_create(&def);
+                play_body(world, play_box(world, 0.005f, 3, 3), SAC_BODY_STATIC, 0.005f, 0, 0);
+                sac_body_def body =
+                    play_body_def(play_ball(world, 0.04f), SAC_BODY_DYNAMIC, near ? -0.06f : -0.5f, 0, 0);
+                body.mass = 1;
+                body.material.restitution = 0.5f;
+                sac_body_id target = play_make(world, &body);
+                body.position[0] = -1.5f, body.mass = 4, body.velocity[0] = speeds[v];
+                sac_body_id bullet = play_make(world, &body);
+                for (int f = 0; f < 60; f++) {
+                    step_at(world, rates[r], 0);
+                    float t = play_state(world, target).centre[0], b = play_state(world, bullet).centre[0];
+                    CHECK_SAY(t < 0 && b < 0, "%g m/s, %g Hz, %s, frame %d: hit one at %g, bullet at %g\n",
+                              (double)speeds[v], (double)rates[r], near ? "near" : "far", f, (double)t,
+                              (double)b);
+                }
+                sac_world_destroy(&world);
+            }
+}
+
+/* Without time to look, they still do not pass. */
+static void test_starved(void **state)
+{
+    const shapes *s = *state;
+    sac_world_def def = play_def();
+    sac_world *world = play_create(&def);
+    play_pen(world, 2, 2);
+    sac_form lid;
+    CHECK(sac_form_plane(&lid, (float[3]){0, -1, 0}, -4, NULL) == SAC_OK);
+    play_body(world, play_shape(world, &lid), SAC_BODY_STATIC, 0, 0, 0);
+    sac_rng rng = sac_rng_seed(8);
+    enum { BODIES = 80 };
+    sac_body_id ids[BODIES];
+    float half;
+    sac_shape_id kinds[6];
+    for (int k = 0; k < 6; k++) kinds[k] = projectile(world, s, k, &half);
+    for (int i = 0; i < BODIES; i++) {
+        sac_body_def body = play_body_def(kinds[i % 6], SAC_BODY_DYNAMIC, 0.38f * (float)(i % 5) - 0.76f,
+                                          0.3f + 0.4f * (float)(i / 25), 0.38f * (float)(i / 5 % 5) - 0.76f);
+        sac_rng_unit_vector(&rng, body.velocity);
+        for (int k = 0; k < 3; k++) body.velocity[k] *= 80;
+        body.mass = 1;
+        body.material.restitution = 0.9f;
+        ids[i] = play_make(world, &body);
+    }
+    for (int f = 0; f < 200; f++) {
+        step_at(world, 90, f % 3 == 0 ? 1 : f % 3 == 1 ? 30000 : 150000);
+        for (int i = 0; i < BODIES; i++) {
+            sac_body_state b = play_state(world, ids[i]);
+            CHECK_SAY(fabsf(b.centre[0]) < 1 && fabsf(b.centre[2]) < 1 && b.centre[1] > 0 && b.centre[1] < 4,
+                      "frame %d: body %d (%s) is out: %g %g %g\n", f, i, names[i % 6], (double)b.centre[0],
+                      (double)b.centre[1], (double)b.centre[2]);
+        }
+    }
+    sac_world_destroy(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_static_walls), cmocka_unit_test(test_each_other),
+                                       cmocka_unit_test(test_in_a_row),
+                                       cmocka_unit_test(test_hit_against_a_wall),
+                                       cmocka_unit_test(test_starved)};
+    return cmocka_run_group_tests(tests, make_shapes, free_shapes);
+}
