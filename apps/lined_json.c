@@ -241,10 +241,9 @@ static sac_result unknown_word(reader *r)
                      what);
     }
     snprintf(what, sizeof what, "'%.*s' is not JSON", n, r->at);
-    if (n == 3 && (memcmp(r->at, "NaN", 3) == 0 || memcmp(r->at, "nan", 3) == 0))
-        return wrong(r, "write a finite number", what);
-    if (memcmp(r->at, "Inf", 3) == 0 || memcmp(r->at, "inf", 3) == 0)
-        return wrong(r, "write a finite number", what);
+    static const char *const numbers[] = {"NaN", "nan", "Inf", "inf"};
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+        if (n >= 3 && memcmp(r->at, numbers[k], 3) == 0) return wrong(r, "write a finite number", what);
     return wrong(r, "texts need \"quotes\"; words are true, false and null", what);
 }
 
