@@ -120,10 +120,12 @@ static void near_hands(sac_world *world)
     }
 }
 
-/* Flies on by itself and meets nobody this frame: nothing is lost by not choosing it. */
+/* Flies on by itself and meets nobody this frame: nothing is lost by not choosing it. One that has come to
+ * the end of its box needs a new one first, and gets it with its turn. */
 static bool carried(const sac_world *world, uint32_t slot)
 {
-    return world->clear_until[slot] > world->frame && world->touches[slot] == 0 && !must(world, slot);
+    return world->clear_until[slot] > world->frame && world->touches[slot] == 0 &&
+           !(world->flags[slot] & SAC_BODY_STOPPED) && !must(world, slot);
 }
 
 static void choose_all(sac_world *world)

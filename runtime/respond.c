@@ -185,29 +185,23 @@ static void fill_contact(sac_world *world, uint32_t p, sac_solver_contact *out, 
 void sac_grabs_fill(sac_world *world, uint32_t stamp, uint32_t *count); /* grab.c */
 void sac_grabs_read(sac_world *world, uint32_t count);
 
-/* What a body that stood like a wall feels of a hit. Against a wall the impulse was larger than between the
- * two: it gets the share it would have had, and leaves no faster than the hit came. */
+/* What a body that stood like a wall feels of a hit: it leaves as after a blow without bounce from what came
+ * fastest. The other has lost all its speed against the wall, more than between the two, so that both
+ * together never gain. */
 static void pass_on(sac_world *world, uint32_t slot, uint32_t by, uint32_t index, const sac_solver_contact *c,
                     float sign)
 {
     if (index == FIXED || !sac_body_dynamic(world, slot) || world->solver->bodies[index].inverse_mass > 0)
         return;
     sac_body_hot *hot = &world->hot[slot];
-    float theirs = world->hot[by].inverse_mass, share = theirs / (theirs + hot->inverse_mass), v[3],
-          fastest = 0;
-    memcpy(v, hot->v, sizeof v);
-    for (uint32_t k = 0; k < c->count; k++) {
-        const sac_solver_point *p = &c->points[k];
-        if (p->approach < HIT_SPEED) continue;
-        for (int i = 0; i < 3; i++)
-            v[i] += sign * share * (p->normal[i] * p->impulse + p->friction_impulse[i]) * hot->inverse_mass;
-        if (p->approach > fastest) fastest = p->approach;
-    }
-    float before = length3(hot->v), after = length3(v);
-    if (before > fastest) fastest = before;
-    if (!(after > 0 && after <= FLT_MAX)) return;
-    float slower = after > fastest ? fastest / after : 1;
-    for (int i = 0; i < 3; i++) hot->v[i] = v[i] * slower;
+    const sac_solver_point *hit = &c->points[0];
+    for (uint32_t k = 1; k < c->count; k++)
+        if (c->points[k].approach > hit->approach) hit = &c->points[k];
+    float along = 0, own = hot->inverse_mass, theirs = world->hot[by].inverse_mass;
+    for (int i = 0; i < 3; i++) along += sign * hit->normal[i] * hot->v[i];
+    float more = (hit->approach - along) * own / (theirs + own);
+    if (!(more > 0 && more <= FLT_MAX)) return;
+    for (int i = 0; i < 3; i++) hot->v[i] += sign * more * hit->normal[i];
     hot->jolt = world->frame;
     world->clear_until[slot] = 0;
 }
