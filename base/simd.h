@@ -45,6 +45,9 @@
 #define SAC_SIMD_PATH scalar
 #endif
 
+/* Where a call would send registers through memory. */
+#define SAC_ALWAYS_INLINE static inline __attribute__((always_inline))
+
 static inline void sac_prefetch(uintptr_t address) { __builtin_prefetch((const void *)address, 0, 3); }
 
 /* Set bits of an 8-lane mask. */
@@ -77,7 +80,7 @@ static inline sac_f8 sac_f8_max(sac_f8 a, sac_f8 b) { return _mm256_max_ps(a, b)
 static inline sac_f8 sac_f8_min(sac_f8 a, sac_f8 b) { return _mm256_min_ps(a, b); }
 static inline sac_f8 sac_f8_sqrt(sac_f8 a) { return _mm256_sqrt_ps(a); }
 /* Four columns of two 4 x 4 blocks each: lanes 0-3 from the low halves, 4-7 from the high. */
-static inline void sac_avx_quarters(__m256 a, __m256 b, __m256 c, __m256 d, __m256 out[4])
+SAC_ALWAYS_INLINE void sac_avx_quarters(__m256 a, __m256 b, __m256 c, __m256 d, __m256 out[4])
 {
     __m256 ab = _mm256_unpacklo_ps(a, b), cd = _mm256_unpacklo_ps(c, d);
     __m256 AB = _mm256_unpackhi_ps(a, b), CD = _mm256_unpackhi_ps(c, d);
@@ -89,7 +92,7 @@ static inline __m256 sac_avx_join(const float *low, const float *high)
     return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high), 1);
 }
 /* out[j], lane k: rows[k][j]. Rows need no alignment. */
-static inline void sac_f8_rows_load(const float *const rows[8], sac_f8 out[8])
+SAC_ALWAYS_INLINE void sac_f8_rows_load(const float *const rows[8], sac_f8 out[8])
 {
     for (int half = 0; half < 8; half += 4)
         sac_avx_quarters(sac_avx_join(rows[0] + half, rows[4] + half),
@@ -98,7 +101,7 @@ static inline void sac_f8_rows_load(const float *const rows[8], sac_f8 out[8])
                          sac_avx_join(rows[3] + half, rows[7] + half), out + half);
 }
 /* rows[k][j]: in[j], lane k. Stored in order of k; a row given twice keeps what came last. */
-static inline void sac_f8_rows_store(float *const rows[8], const sac_f8 in[8])
+SAC_ALWAYS_INLINE void sac_f8_rows_store(float *const rows[8], const sac_f8 in[8])
 {
     __m256 quarters[8];
     sac_avx_quarters(in[0], in[1], in[2], in[3], quarters);
@@ -229,7 +232,7 @@ static inline sac_f8 sac_f8_pick_less(sac_f8 a, sac_f8 b, sac_f8 x, sac_f8 y)
     return (sac_f8){sac_sse_pick_less(a.low, b.low, x.low, y.low),
                     sac_sse_pick_less(a.high, b.high, x.high, y.high)};
 }
-static inline void sac_f8_rows_load(const float *const rows[8], sac_f8 out[8])
+SAC_ALWAYS_INLINE void sac_f8_rows_load(const float *const rows[8], sac_f8 out[8])
 {
     for (int half = 0; half < 8; half += 4) {
         __m128 a = _mm_loadu_ps(rows[0] + half), b = _mm_loadu_ps(rows[1] + half),
@@ -242,7 +245,7 @@ static inline void sac_f8_rows_load(const float *const rows[8], sac_f8 out[8])
         out[half].high = a, out[half + 1].high = b, out[half + 2].high = c, out[half + 3].high = d;
     }
 }
-static inline void sac_f8_rows_store(float *const rows[8], const sac_f8 in[8])
+SAC_ALWAYS_INLINE void sac_f8_rows_store(float *const rows[8], const sac_f8 in[8])
 {
     for (int half = 0; half < 8; half += 4) {
         __m128 a = in[half].low, b = in[half + 1].low, c = in[half + 2].low, d = in[half + 3].low;
@@ -340,7 +343,7 @@ static inline void sac_neon_quarter(float32x4_t m[4])
     float32x4x2_t low = vzipq_f32(ab.val[0], cd.val[0]), high = vzipq_f32(ab.val[1], cd.val[1]);
     m[0] = low.val[0], m[1] = low.val[1], m[2] = high.val[0], m[3] = high.val[1];
 }
-static inline void sac_f8_rows_load(const float *const rows[8], sac_f8 out[8])
+SAC_ALWAYS_INLINE void sac_f8_rows_load(const float *const rows[8], sac_f8 out[8])
 {
     for (int half = 0; half < 8; half += 4) {
         float32x4_t low[4], high[4];
@@ -350,7 +353,7 @@ static inline void sac_f8_rows_load(const float *const rows[8], sac_f8 out[8])
         for (int k = 0; k < 4; k++) out[half + k] = (sac_f8){low[k], high[k]};
     }
 }
-static inline void sac_f8_rows_store(float *const rows[8], const sac_f8 in[8])
+SAC_ALWAYS_INLINE void sac_f8_rows_store(float *const rows[8], const sac_f8 in[8])
 {
     float32x4_t low[8], high[8];
     for (int k = 0; k < 8; k++) low[k] = in[k].low, high[k] = in[k].high;

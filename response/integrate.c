@@ -36,8 +36,8 @@ void sac_bodies_take(sac_solver *solver, float h)
         sac_drive *drive = &own->drives[i];
         memset(hot, 0, sizeof *hot);
         memset(&own->inertias[i], 0, sizeof own->inertias[i]);
-        *drive =
-            (sac_drive){.keep = {1, 1, 1, 1, 1, 1, 1, 1}, .most_speed = MOST_SPEED, .most_spin = MOST_SPEED};
+        *drive = (sac_drive){.keep = {1, 1, 1, 1, 1, 1, 1, 1}};
+        hot->most_speed = hot->most_spin = MOST_SPEED;
         if (usable(body->v, 3)) memcpy(hot->v, body->v, sizeof hot->v);
         if (usable(body->w, 3)) memcpy(hot->w, body->w, sizeof hot->w);
         limit(hot->v, MOST_SPEED), limit(hot->w, MOST_SPEED);
@@ -51,7 +51,7 @@ void sac_bodies_take(sac_solver *solver, float h)
             drive->push[k + 3] = usable(body->turning, 3) ? body->turning[k] * h : 0.0f;
             drive->keep[k] = keep, drive->keep[k + 3] = keep_w;
         }
-        drive->most_speed = limit_of(body->most_speed), drive->most_spin = limit_of(body->most_spin);
+        hot->most_speed = limit_of(body->most_speed), hot->most_spin = limit_of(body->most_spin);
     }
     memset(&own->hot[solver->body_count], 0, sizeof *own->hot);
     memset(&own->inertias[solver->body_count], 0, sizeof *own->inertias);
@@ -63,7 +63,7 @@ void sac_bodies_drive(struct sac_solver_private *own, uint32_t first, uint32_t l
         float *x = (float *)&own->hot[i];
         const sac_drive *drive = &own->drives[i];
         for (int k = 0; k < 8; k++) x[k] = (x[k] + drive->push[k]) * drive->keep[k];
-        limit(x, drive->most_speed), limit(x + 3, drive->most_spin);
+        limit(x, own->hot[i].most_speed), limit(x + 3, own->hot[i].most_spin);
     }
 }
 

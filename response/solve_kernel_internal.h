@@ -18,141 +18,46 @@
 #define INLINE static inline __attribute__((always_inline))
 #endif
 
-typedef struct v3 {
-    sac_f8 x, y, z;
-} v3;
+#define BUNDLES 1
+#include "response/solve_rows_internal.h"
+#undef BUNDLES
+#if !defined(SAC_SIMD_PLAIN)
+#define BUNDLES 2
+#include "response/solve_rows_internal.h"
+#undef BUNDLES
+#endif
 
-INLINE sac_f8 add(sac_f8 a, sac_f8 b) { return sac_f8_add(a, b); }
-INLINE sac_f8 sub(sac_f8 a, sac_f8 b) { return sac_f8_sub(a, b); }
-INLINE sac_f8 mul(sac_f8 a, sac_f8 b) { return sac_f8_mul(a, b); }
-INLINE v3 load3(const float p[3][8]) { return (v3){sac_f8_load(p[0]), sac_f8_load(p[1]), sac_f8_load(p[2])}; }
-INLINE void store3(float p[3][8], v3 a)
-{
-    sac_f8_store(p[0], a.x), sac_f8_store(p[1], a.y), sac_f8_store(p[2], a.z);
-}
-INLINE v3 add3(v3 a, v3 b) { return (v3){add(a.x, b.x), add(a.y, b.y), add(a.z, b.z)}; }
-INLINE v3 sub3(v3 a, v3 b) { return (v3){sub(a.x, b.x), sub(a.y, b.y), sub(a.z, b.z)}; }
-INLINE v3 scale3(v3 a, sac_f8 s) { return (v3){mul(a.x, s), mul(a.y, s), mul(a.z, s)}; }
-INLINE sac_f8 dot(v3 a, v3 b) { return add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)); }
-INLINE v3 cross(v3 a, v3 b)
-{
-    return (v3){sub(mul(a.y, b.z), mul(a.z, b.y)), sub(mul(a.z, b.x), mul(a.x, b.z)),
-                sub(mul(a.x, b.y), mul(a.y, b.x))};
-}
-/* A symmetric matrix times a vector. */
-INLINE v3 times(const sac_f8 m[6], v3 a)
-{
-    return (v3){add(add(mul(m[0], a.x), mul(m[3], a.y)), mul(m[4], a.z)),
-                add(add(mul(m[3], a.x), mul(m[1], a.y)), mul(m[5], a.z)),
-                add(add(mul(m[4], a.x), mul(m[5], a.y)), mul(m[2], a.z))};
-}
-INLINE v3 pick3(sac_f8 a, sac_f8 b, v3 x, v3 y)
-{
-    return (v3){sac_f8_pick_less(a, b, x.x, y.x), sac_f8_pick_less(a, b, x.y, y.y),
-                sac_f8_pick_less(a, b, x.z, y.z)};
-}
-
-/* Eight bodies on each side. */
-typedef struct side {
-    v3 v, w;
-    sac_f8 mass, spare, inertia[8];
-} side;
-
-INLINE void side_load(side *s, const sac_pass *pass, const uint32_t at[8], const bool movable)
-{
-    const float *rows[8];
-    sac_f8 out[8];
-    for (int k = 0; k < 8; k++) rows[k] = (float *)&pass->bodies[at[k]];
-    sac_f8_rows_load(rows, out);
-    s->v = (v3){out[0], out[1], out[2]}, s->w = (v3){out[3], out[4], out[5]};
-    s->mass = out[6], s->spare = out[7];
-    if (!movable) return;
-    for (int k = 0; k < 8; k++) rows[k] = pass->inertias[at[k]].inverse;
-    sac_f8_rows_load(rows, s->inertia);
-}
-
-INLINE void side_store(const side *s, const sac_pass *pass, const uint32_t at[8], uint32_t lanes)
-{
-    float *rows[8], nowhere[8];
-    for (int k = 0; k < 8; k++) rows[k] = (float *)&pass->bodies[at[k]];
-    /* Idle lanes all read the one body that is nobody's, which other threads read too. */
-    if (lanes != 0xffu)
-        for (int k = 0; k < 8; k++)
-            if (!(lanes >> k & 1u)) rows[k] = nowhere;
-    const sac_f8 in[8] = {s->v.x, s->v.y, s->v.z, s->w.x, s->w.y, s->w.z, s->mass, s->spare};
-    sac_f8_rows_store(rows, in);
-}
-
-INLINE v3 speed_at(const side *a, const side *b, v3 arm_a, v3 arm_b)
-{
-    return sub3(add3(b->v, cross(b->w, arm_b)), add3(a->v, cross(a->w, arm_a)));
-}
-
-/* Impulse p on b, its opposite on a. */
-INLINE void apply(side *a, side *b, v3 arm_a, v3 arm_b, v3 p, const bool fixed)
-{
-    a->v = sub3(a->v, scale3(p, a->mass));
-    a->w = sub3(a->w, times(a->inertia, cross(arm_a, p)));
-    if (fixed) return;
-    b->v = add3(b->v, scale3(p, b->mass));
-    b->w = add3(b->w, times(b->inertia, cross(arm_b, p)));
-}
+INLINE v3 get3(const float p[3][8]) { return load3(p, p); }
+INLINE void put3(float p[3][8], v3 a) { store3(p, p, a); }
 
 INLINE void warm_bundle(const sac_pass *pass, const sac_bundle *bundle, uint32_t lanes, const bool fixed)
 {
     side a, b;
-    side_load(&a, pass, bundle->a, true);
-    if (!fixed) side_load(&b, pass, bundle->b, true);
+    side_load(&a, pass, bundle->a, NULL, true);
+    if (!fixed) side_load(&b, pass, bundle->b, NULL, true);
     const sac_point_block *point = pass->points + bundle->first;
     const sac_f8 zero = sac_f8_set(0.0f);
     v3 sum = {zero, zero, zero}, turn_a = sum, turn_b = sum;
     for (uint32_t i = 0; i < bundle->points; i++, point++) {
-        v3 n = load3(point->normal), t = load3(point->tangent), u = cross(n, t);
+        v3 n = get3(point->normal), t = get3(point->tangent), u = cross(n, t);
         v3 p = add3(scale3(n, sac_f8_load(point->impulse)),
                     add3(scale3(t, sac_f8_load(point->rub[0])), scale3(u, sac_f8_load(point->rub[1]))));
         sum = add3(sum, p);
-        turn_a = add3(turn_a, cross(load3(point->arm_a), p));
-        if (!fixed) turn_b = add3(turn_b, cross(load3(point->arm_b), p));
+        turn_a = add3(turn_a, cross(get3(point->arm_a), p));
+        if (!fixed) turn_b = add3(turn_b, cross(get3(point->arm_b), p));
     }
     if (bundle->roll != UINT32_MAX) {
-        v3 roll = load3(pass->rolls[bundle->roll].impulse);
+        v3 roll = get3(pass->rolls[bundle->roll].impulse);
         turn_a = add3(turn_a, roll);
         if (!fixed) turn_b = add3(turn_b, roll);
     }
     a.v = sub3(a.v, scale3(sum, a.mass));
     a.w = sub3(a.w, times(a.inertia, turn_a));
-    side_store(&a, pass, bundle->a, lanes);
+    side_store(&a, pass, bundle->a, NULL, lanes, 0);
     if (fixed) return;
     b.v = add3(b.v, scale3(sum, b.mass));
     b.w = add3(b.w, times(b.inertia, turn_b));
-    side_store(&b, pass, bundle->b, lanes);
-}
-
-/* How far apart the points are by now, from how the bodies have moved. */
-INLINE void separations(const sac_pass *pass, const sac_bundle *bundle, sac_f8 out[SAC_SOLVER_POINTS])
-{
-    const float *rows[8];
-    sac_f8 a[8], b[8];
-    for (int k = 0; k < 8; k++) rows[k] = (const float *)&pass->bodies[bundle->a[k]] + 8;
-    sac_f8_rows_load(rows, a);
-    for (int k = 0; k < 8; k++) rows[k] = (const float *)&pass->bodies[bundle->b[k]] + 8;
-    sac_f8_rows_load(rows, b);
-    v3 moved = sub3((v3){b[0], b[1], b[2]}, (v3){a[0], a[1], a[2]});
-    v3 turned_a = {a[3], a[4], a[5]}, turned_b = {b[3], b[4], b[5]};
-    const sac_point_block *point = pass->points + bundle->first;
-    for (uint32_t i = 0; i < bundle->points; i++, point++) {
-        v3 d = add3(moved, sub3(cross(turned_b, load3(point->arm_b)), cross(turned_a, load3(point->arm_a))));
-        out[i] = add(sac_f8_load(point->gap), dot(load3(point->normal), d));
-    }
-}
-
-/* Longest vector allowed, kept in direction: limit / length where it is longer. */
-INLINE sac_f8 shorten(sac_f8 length_squared, sac_f8 limit)
-{
-    const sac_f8 one = sac_f8_set(1.0f);
-    /* A length of 0 is never longer, so what is divided by in its place does not matter. */
-    sac_f8 length = sac_f8_sqrt(sac_f8_max(length_squared, sac_f8_set(1e-30f)));
-    return sac_f8_pick_less(mul(limit, limit), length_squared, sac_f8_div(limit, length), one);
+    side_store(&b, pass, bundle->b, NULL, lanes, 0);
 }
 
 /* Greater than 0 in the lanes that are worked on. */
@@ -168,10 +73,10 @@ INLINE void roll_solve(sac_roll_block *roll, side *a, side *b, sac_f8 load, sac_
 {
     sac_f8 m[6];
     for (int i = 0; i < 6; i++) m[i] = sac_f8_load(roll->inverse[i]);
-    v3 old = load3(roll->impulse), now = sub3(old, times(m, sub3(b->w, a->w)));
+    v3 old = get3(roll->impulse), now = sub3(old, times(m, sub3(b->w, a->w)));
     now = scale3(now, shorten(dot(now, now), mul(sac_f8_load(roll->lever), load)));
     if (alone) now = pick3(sac_f8_set(0.0f), mine, now, old);
-    store3(roll->impulse, now);
+    put3(roll->impulse, now);
     v3 p = sub3(now, old);
     a->w = sub3(a->w, times(a->inertia, p));
     if (!fixed) b->w = add3(b->w, times(b->inertia, p));
@@ -181,85 +86,41 @@ INLINE void solve_bundle(const sac_pass *pass, const sac_bundle *bundle, uint32_
                          const bool alone, const bool bias)
 {
     side a, b;
-    sac_f8 gaps[SAC_SOLVER_POINTS];
-    separations(pass, bundle, gaps);
-    side_load(&a, pass, bundle->a, true);
-    side_load(&b, pass, bundle->b, !fixed);
-    const sac_softness *soft = &pass->soft[fixed];
-    const sac_f8 zero = sac_f8_set(0.0f), friction = sac_f8_load(bundle->friction);
-    const sac_f8 inverse_h = sac_f8_set(pass->inverse_h), rate = sac_f8_set(soft->rate);
-    const sac_f8 slop = sac_f8_set(pass->slop), mine = alone ? lane_weights(lanes) : zero;
-    const sac_f8 mass_scale = sac_f8_set(soft->mass_scale), impulse_scale = sac_f8_set(soft->impulse_scale);
-    const sac_f8 push = sac_f8_set(-pass->push_speed);
-    sac_f8 load = zero;
-    /* Points of a contact pull at the same two bodies: a second round among them, while all is in registers
-     * and the first cache, takes the push back far better than half as much again would otherwise. */
-    const uint32_t count = bundle->points, steps = !bias && count > 1u ? 2u * count : count;
-    for (uint32_t k = 0; k < steps; k++) {
-        const bool last_round = k + count >= steps;
-        const uint32_t i = k < count ? k : k - count;
-        sac_point_block *point = pass->points + bundle->first + i;
-        v3 n = load3(point->normal), t = load3(point->tangent), u = cross(n, t);
-        v3 arm_a = load3(point->arm_a), arm_b = load3(point->arm_b);
-        v3 speed = speed_at(&a, &b, arm_a, arm_b);
-        sac_f8 old = sac_f8_load(point->impulse), gap = gaps[i];
-        /* Apart: just not to pass each other in this sub-step. */
-        sac_f8 wish = mul(sac_f8_max(gap, zero), inverse_h);
-        sac_f8 change = mul(sac_f8_load(point->mass), add(dot(n, speed), wish));
-        if (bias) {
-            sac_f8 deep = add(gap, slop);
-            sac_f8 out = mul(sac_f8_load(point->mass), add(dot(n, speed), sac_f8_max(mul(rate, deep), push)));
-            sac_f8 soft_change = add(mul(out, mass_scale), mul(old, impulse_scale));
-            change = sac_f8_pick_less(deep, zero, soft_change, change);
-        }
-        sac_f8 now = sac_f8_max(sub(old, change), zero);
-        if (alone) now = sac_f8_pick_less(zero, mine, now, old);
-        sac_f8_store(point->impulse, now);
-        if (!bias && last_round && pass->last) {
-            sac_f8 more = alone ? sac_f8_pick_less(zero, mine, now, zero) : now;
-            sac_f8_store(point->total, add(sac_f8_load(point->total), more));
-        }
-        if (last_round) load = add(load, now);
-        sac_f8 blow = sub(now, old);
-
-        sac_f8 slip1 = add(dot(t, speed), mul(sac_f8_load(point->couple[0]), blow));
-        sac_f8 slip2 = add(dot(u, speed), mul(sac_f8_load(point->couple[1]), blow));
-        sac_f8 m12 = sac_f8_load(point->slide[1]), even = sac_f8_load(point->slip);
-        sac_f8 old1 = sac_f8_load(point->rub[0]), old2 = sac_f8_load(point->rub[1]);
-        /* Held: the impulse that stops the slip at once. Where that is more than friction gives it slides,
-         * and only a step along the slip itself ends up opposite to it. */
-        sac_f8 rub1 = sub(old1, add(mul(sac_f8_load(point->slide[0]), slip1), mul(m12, slip2)));
-        sac_f8 rub2 = sub(old2, add(mul(m12, slip1), mul(sac_f8_load(point->slide[2]), slip2)));
-        sac_f8 most = mul(friction, now), most_squared = mul(most, most);
-        sac_f8 held = add(mul(rub1, rub1), mul(rub2, rub2));
-        rub1 = sac_f8_pick_less(most_squared, held, sub(old1, mul(even, slip1)), rub1);
-        rub2 = sac_f8_pick_less(most_squared, held, sub(old2, mul(even, slip2)), rub2);
-        sac_f8 keep = shorten(add(mul(rub1, rub1), mul(rub2, rub2)), most);
-        rub1 = mul(rub1, keep), rub2 = mul(rub2, keep);
-        if (alone) rub1 = sac_f8_pick_less(zero, mine, rub1, old1);
-        if (alone) rub2 = sac_f8_pick_less(zero, mine, rub2, old2);
-        sac_f8_store(point->rub[0], rub1), sac_f8_store(point->rub[1], rub2);
-
-        v3 p = add3(scale3(n, blow), add3(scale3(t, sub(rub1, old1)), scale3(u, sub(rub2, old2))));
-        apply(&a, &b, arm_a, arm_b, p, fixed);
-    }
-    if (bundle->roll != UINT32_MAX) roll_solve(&pass->rolls[bundle->roll], &a, &b, load, mine, fixed, alone);
-    side_store(&a, pass, bundle->a, lanes);
-    if (!fixed) side_store(&b, pass, bundle->b, lanes);
+    side_load(&a, pass, bundle->a, NULL, true);
+    side_load(&b, pass, bundle->b, NULL, !fixed);
+    const sac_f8 mine = alone ? lane_weights(lanes) : sac_f8_set(0.0f);
+    sac_f8 weight = solve_points(pass, bundle, bundle, &a, &b, mine, fixed, alone, bias);
+    if (bundle->roll != UINT32_MAX)
+        roll_solve(&pass->rolls[bundle->roll], &a, &b, weight, mine, fixed, alone);
+    side_store(&a, pass, bundle->a, NULL, lanes, 0);
+    if (!fixed) side_store(&b, pass, bundle->b, NULL, lanes, 0);
 }
+
+#if !defined(SAC_SIMD_PLAIN)
+INLINE void solve_two(const sac_pass *pass, const sac_bundle *one, const bool fixed, const bool bias)
+{
+    const sac_bundle *two = one + 1;
+    side2 a, b;
+    side_load2(&a, pass, one->a, two->a, true);
+    side_load2(&b, pass, one->b, two->b, !fixed);
+    solve_points2(pass, one, two, &a, &b, all2(0.0f), fixed, false, bias);
+    side_store2(&a, pass, one->a, two->a, one->lanes, two->lanes);
+    if (!fixed) side_store2(&b, pass, one->b, two->b, one->lanes, two->lanes);
+}
+#endif
 
 INLINE void rebound_bundle(const sac_pass *pass, const sac_bundle *bundle, const sac_bundle_end *end,
                            uint32_t lanes, const bool fixed, const bool alone)
 {
     side a, b;
-    side_load(&a, pass, bundle->a, true);
-    side_load(&b, pass, bundle->b, !fixed);
+    side_load(&a, pass, bundle->a, NULL, true);
+    side_load(&b, pass, bundle->b, NULL, !fixed);
     const sac_f8 mine = alone ? lane_weights(lanes) : sac_f8_set(1.0f);
     const sac_f8 zero = sac_f8_set(0.0f), bounce = sac_f8_load(end->restitution);
     const sac_f8 fast = sac_f8_set(pass->restitution_speed);
     sac_point_block *point = pass->points + bundle->first;
     for (uint32_t i = 0; i < bundle->points; i++, point++) {
-        v3 n = load3(point->normal), arm_a = load3(point->arm_a), arm_b = load3(point->arm_b);
+        v3 n = get3(point->normal), arm_a = get3(point->arm_a), arm_b = get3(point->arm_b);
         sac_f8 old = sac_f8_load(point->impulse), met = sac_f8_load(end->approach[i]);
         sac_f8 total = sac_f8_load(point->total), wish = mul(bounce, met);
         sac_f8 change = mul(sac_f8_load(point->mass), sub(wish, dot(n, speed_at(&a, &b, arm_a, arm_b))));
@@ -271,18 +132,8 @@ INLINE void rebound_bundle(const sac_pass *pass, const sac_bundle *bundle, const
         sac_f8_store(point->total, sac_f8_max(add(total, blow), zero));
         apply(&a, &b, arm_a, arm_b, scale3(n, blow), fixed);
     }
-    side_store(&a, pass, bundle->a, lanes);
-    if (!fixed) side_store(&b, pass, bundle->b, lanes);
-}
-
-INLINE void relax_bundle(const sac_pass *pass, uint32_t i, uint32_t lanes, const bool fixed, const bool alone)
-{
-    solve_bundle(pass, &pass->bundles[i], lanes, fixed, alone, false);
-}
-
-INLINE void push_bundle(const sac_pass *pass, uint32_t i, uint32_t lanes, const bool fixed, const bool alone)
-{
-    solve_bundle(pass, &pass->bundles[i], lanes, fixed, alone, true);
+    side_store(&a, pass, bundle->a, NULL, lanes, 0);
+    if (!fixed) side_store(&b, pass, bundle->b, NULL, lanes, 0);
 }
 
 INLINE void start_bundle(const sac_pass *pass, uint32_t i, uint32_t lanes, const bool fixed, const bool alone)
@@ -298,8 +149,52 @@ INLINE void bounce_bundle(const sac_pass *pass, uint32_t i, uint32_t lanes, cons
     rebound_bundle(pass, &pass->bundles[i], &pass->ends[i], lanes, fixed, alone);
 }
 
+INLINE void relax_bundle(const sac_pass *pass, uint32_t i, uint32_t lanes, const bool fixed, const bool alone)
+{
+    solve_bundle(pass, &pass->bundles[i], lanes, fixed, alone, false);
+}
+
+INLINE void push_bundle(const sac_pass *pass, uint32_t i, uint32_t lanes, const bool fixed, const bool alone)
+{
+    solve_bundle(pass, &pass->bundles[i], lanes, fixed, alone, true);
+}
+
+/* Those that are done two at a time; the result says how many were done. */
+INLINE uint32_t one_only(const sac_pass *pass, uint32_t i, uint32_t last)
+{
+    (void)pass, (void)i, (void)last;
+    return 0;
+}
+
+#if defined(SAC_SIMD_PLAIN)
+#define push_two one_only
+#define relax_two one_only
+#else
+INLINE uint32_t try_two(const sac_pass *pass, uint32_t i, uint32_t last, const bool bias)
+{
+    const sac_bundle *one = &pass->bundles[i], *two = one + 1;
+    if (i + 1u >= last || one->points != two->points || one->roll != two->roll || one->roll != UINT32_MAX)
+        return 0;
+    if (one->fixed)
+        solve_two(pass, one, true, bias);
+    else
+        solve_two(pass, one, false, bias);
+    return 2;
+}
+
+INLINE uint32_t push_two(const sac_pass *pass, uint32_t i, uint32_t last)
+{
+    return try_two(pass, i, last, true);
+}
+
+INLINE uint32_t relax_two(const sac_pass *pass, uint32_t i, uint32_t last)
+{
+    return try_two(pass, i, last, false);
+}
+#endif
+
 /* Bundles whose lanes share bodies: the same work eight times, one lane of it kept each time. */
-#define PASS(name, one)                                                                  \
+#define PASS(name, one, two)                                                             \
     static __attribute__((noinline)) void name##_alone(const sac_pass *pass, uint32_t i) \
     {                                                                                    \
         for (uint32_t k = 0; k < 8; k++) {                                               \
@@ -310,8 +205,10 @@ INLINE void bounce_bundle(const sac_pass *pass, uint32_t i, uint32_t lanes, cons
     }                                                                                    \
     static void name(const sac_pass *pass, uint32_t first, uint32_t last)                \
     {                                                                                    \
-        for (uint32_t i = first; i < last; i++) {                                        \
+        for (uint32_t i = first, done; i < last; i += done ? done : 1u) {                \
             const sac_bundle *bundle = &pass->bundles[i];                                \
+            done = bundle->alone ? 0 : two(pass, i, last);                               \
+            if (done) continue;                                                          \
             if (bundle->alone)                                                           \
                 name##_alone(pass, i);                                                   \
             else if (bundle->fixed)                                                      \
@@ -320,10 +217,10 @@ INLINE void bounce_bundle(const sac_pass *pass, uint32_t i, uint32_t lanes, cons
                 one(pass, i, bundle->lanes, false, false);                               \
         }                                                                                \
     }
-PASS(warm, start_bundle)
-PASS(solve, push_bundle)
-PASS(relax, relax_bundle)
-PASS(rebound, bounce_bundle)
+PASS(warm, start_bundle, one_only)
+PASS(solve, push_bundle, push_two)
+PASS(relax, relax_bundle, relax_two)
+PASS(rebound, bounce_bundle, one_only)
 #undef PASS
 
 /* ---- the ends of a step ---- */
@@ -416,8 +313,8 @@ INLINE void prepare_point(const sac_pass *pass, const sac_bundle *bundle, const 
     sac_f8 rub1 = mul(dot(t, rub), scale), rub2 = mul(dot(u, rub), scale);
     sac_f8 keep = shorten(add(mul(rub1, rub1), mul(rub2, rub2)), mul(sac_f8_load(bundle->friction), impulse));
     sac_f8_store(approach, sub(zero, dot(n, speed_at(a, b, arm_a, arm_b))));
-    store3(point->normal, n), store3(point->tangent, t);
-    store3(point->arm_a, arm_a), store3(point->arm_b, arm_b);
+    put3(point->normal, n), put3(point->tangent, t);
+    put3(point->arm_a, arm_a), put3(point->arm_b, arm_b);
     sac_f8_store(point->gap, gap);
     sac_f8_store(point->mass, sac_f8_pick_less(zero, good, inverse, zero));
     sac_f8_store(point->couple[0], sac_f8_pick_less(zero, good, ktn, zero));
@@ -449,9 +346,9 @@ INLINE void prepare_roll(const side *a, const side *b, sac_f8 load, sac_f8 flip,
     for (int i = 0; i < 6; i++)
         sac_f8_store(roll->inverse[i],
                      sac_f8_pick_less(least, determinant, mul(adjugate[i], over), i < 3 ? whole : zero));
-    v3 impulse = scale3(load3(roll->impulse), mul(flip, scale));
+    v3 impulse = scale3(get3(roll->impulse), mul(flip, scale));
     impulse = scale3(impulse, shorten(dot(impulse, impulse), mul(sac_f8_load(roll->lever), load)));
-    store3(roll->impulse, impulse);
+    put3(roll->impulse, impulse);
 }
 
 INLINE sac_f8 flips(const sac_bundle *bundle)
@@ -469,7 +366,7 @@ static void prepare(const sac_pass *pass, uint32_t first, uint32_t last)
         sac_bundle_end *end = &pass->ends[i];
         sac_f8 flip = flips(bundle), load = sac_f8_set(0.0f);
         side a, b;
-        side_load(&a, pass, bundle->a, true), side_load(&b, pass, bundle->b, true);
+        side_load(&a, pass, bundle->a, NULL, true), side_load(&b, pass, bundle->b, NULL, true);
         for (uint32_t p = 0; p < bundle->points; p++) {
             const float *rows[8];
             sac_f8 in[16];
@@ -504,7 +401,7 @@ static void finish(const sac_pass *pass, uint32_t first, uint32_t last)
                 rows[k] += 8;
             }
             sac_f8_rows_load(rows, out); /* normal z and separation stay */
-            v3 n = load3(point->normal), t = load3(point->tangent), u = cross(n, t);
+            v3 n = get3(point->normal), t = get3(point->tangent), u = cross(n, t);
             v3 rub = add3(scale3(t, sac_f8_load(point->rub[0])), scale3(u, sac_f8_load(point->rub[1])));
             rub = scale3(rub, mul(flip, scale));
             out[2] = mul(sac_f8_load(point->impulse), scale);
@@ -514,7 +411,7 @@ static void finish(const sac_pass *pass, uint32_t first, uint32_t last)
         }
         if (bundle->roll == UINT32_MAX) continue;
         _Alignas(32) float roll[3][8];
-        store3(roll, scale3(load3(pass->rolls[bundle->roll].impulse), mul(flip, scale)));
+        put3(roll, scale3(get3(pass->rolls[bundle->roll].impulse), mul(flip, scale)));
         for (uint32_t k = 0; k < 8; k++)
             for (int j = 0; j < 3 && (bundle->lanes >> k & 1u); j++)
                 pass->contacts[end->contact[k]].rolling_impulse[j] = roll[j][k];

@@ -11,15 +11,15 @@
 /* Credits, half a nanosecond each: measured once, the same on every machine from then on. */
 enum {
     PRICE_PASS = 200,
-    PRICE_BODY = 24, /* taking and giving it */
-    PRICE_BODY_SUBSTEP = 8,
-    PRICE_CONTACT = 60, /* colouring */
-    PRICE_PREPARE_BUNDLE = 500,
-    PRICE_PREPARE_BLOCK = 300,
-    PRICE_WARM_BUNDLE = 130,
-    PRICE_WARM_BLOCK = 40,
-    PRICE_SOLVE_BUNDLE = 180,
-    PRICE_SOLVE_BLOCK = 110,
+    PRICE_BODY = 30, /* taking and giving it */
+    PRICE_BODY_SUBSTEP = 16,
+    PRICE_CONTACT = 16, /* colouring */
+    PRICE_PREPARE_BUNDLE = 240,
+    PRICE_PREPARE_BLOCK = 140,
+    PRICE_WARM_BUNDLE = 60,
+    PRICE_WARM_BLOCK = 20,
+    PRICE_SOLVE_BUNDLE = 100,
+    PRICE_SOLVE_BLOCK = 100,
     PRICE_HOLD = 100
 };
 

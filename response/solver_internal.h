@@ -24,7 +24,7 @@
 
 typedef struct sac_hot_body {
     float v[3], w[3], inverse_mass, unused;
-    float moved[3], turned[3], unused_too[2];
+    float moved[3], turned[3], most_speed, most_spin;
 } sac_hot_body;
 
 /* xx, yy, zz, xy, xz, yz of the inverse, then nothing twice. */
@@ -35,7 +35,6 @@ typedef struct sac_hot_inertia {
 /* What a sub-step does to the first eight numbers of a body: (x + push) * keep, then the limits. */
 typedef struct sac_drive {
     float push[8], keep[8];
-    float most_speed, most_spin;
 } sac_drive;
 
 typedef struct sac_point_block {
