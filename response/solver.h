@@ -117,7 +117,7 @@ sac_result sac_solver_begin(sac_solver *solver, uint32_t bodies, uint32_t contac
 void sac_solver_solve(sac_solver *solver, const sac_solver_step *step, sac_stop *stop, sac_tasks *tasks,
                       sac_solver_report *out_report);
 
-/* Credits a pass over a set costs, near enough to plan with: about half a nanosecond each on one thread. */
+/* Credits a step of a set costs, near enough to plan with: about half a nanosecond each on one thread. */
 uint64_t sac_solver_cost(uint32_t bodies, uint32_t contacts, uint32_t substeps, uint32_t relaxations);
 
 /* The reference response: the one impulse that changes the closing speed vc of two bodies at a point to -e vc
