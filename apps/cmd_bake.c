@@ -105,7 +105,7 @@ int sac_cmd_bake(int argc, char **argv)
         "MESH [-o TREE] [options]",
         "Bake a mesh into a sphere-tree: every level is a set of spheres that covers the whole surface.\n"
         "MESH is a file, a built-in mesh (torus knot l gear star blob spring table chair box sphere;\n"
-        "builtin:knot to be explicit), a file of spheres (.spheres, .xyzr) or t24, t100, t500.",
+        "builtin:knot to be explicit), a file of spheres (.spheres, .xyzr) or t24, t100, t500, cube56.",
         options,
         sizeof options / sizeof *options,
         "Gaps are in per cent of the mesh's box diagonal: how far a sphere reaches beyond the object.\n"

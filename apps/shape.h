@@ -3,6 +3,7 @@
  *   knot, builtin:knot      a built-in mesh
  *   bunny.obj               any file the importer reads
  *   t24, t100, t500         the torus as 24, 100 or 500 spheres
+ *   cube56                  a cube as 56 spheres
  *   hand.spheres, *.xyzr    spheres, "x y z r" a line
  *
  * Index: sac_shape_open  sac_shape_close  sac_shape_build  sac_shape_measure  sac_shape_say  sac_shape_json
@@ -42,8 +43,8 @@ json_t *sac_shape_json(const sac_shape *shape);
 
 /* ---- sets of spheres ---- */
 
-/* One torus, major radius 0.3, tube 0.1, axis y, as spheres: t24, t100, t500. False for another name.
- * Release with sac_free(spheres, count, sizeof *spheres). */
+/* One torus, major radius 0.3, tube 0.1, axis y, as spheres: t24, t100, t500; a cube of side 1: cube56. False
+ * for another name. Release with sac_free(spheres, count, sizeof *spheres). */
 bool sac_spheres_builtin(const char *name, float (**out_spheres)[4], uint32_t *out_count);
 const char *sac_spheres_builtin_name(uint32_t index);
 

@@ -172,7 +172,10 @@ static const sac_mesh *mesh_of(drawing *d, uint32_t index)
     uint32_t room = 600000 / (d->many ? d->many : 1);
     if (prop->kind == SAC_PROP_BOX) *mesh = box_mesh(prop->half);
     if (prop->kind == SAC_PROP_HEIGHTS) *mesh = grid_mesh(prop);
-    if (prop->kind == SAC_PROP_BAKED && prop->builtin && prop->shape.spheres)
+    bool spheres = prop->kind == SAC_PROP_BAKED && prop->builtin && prop->shape.spheres;
+    if (spheres && strcmp(prop->source, "cube56") == 0)
+        *mesh = box_mesh((float[3]){0.5f, 0.5f, 0.5f});
+    else if (spheres)
         *mesh = room > 1500 ? torus_mesh(36, 18) : room > 700 ? torus_mesh(26, 12) : torus_mesh(18, 9);
     if (prop->kind == SAC_PROP_BAKED && prop->builtin && prop->shape.mesh)
         sac_mesh_builtin(prop->source, room < 400 ? 400 : room > 4000 ? 4000 : room, mesh, NULL);

@@ -23,9 +23,27 @@ static const torus_set torus_sets[] = {
 enum { TORUS_SETS = sizeof torus_sets / sizeof *torus_sets };
 static const double MAJOR_RADIUS = 0.30, TWO_PI = 6.283185307179586;
 
+/* A cube of side 1 as the 56 spheres of a 4 x 4 x 4 grid that show: flat enough to stack. */
+static const char CUBE[] = "cube56";
+enum { CUBE_SIDE = 4, CUBE_SPHERES = 56 };
+
+static void fill_cube(float (*spheres)[4])
+{
+    const float r = 0.5f / CUBE_SIDE;
+    uint32_t count = 0;
+    for (int i = 0; i < CUBE_SIDE * CUBE_SIDE * CUBE_SIDE; i++) {
+        int at[3] = {i % CUBE_SIDE, i / CUBE_SIDE % CUBE_SIDE, i / CUBE_SIDE / CUBE_SIDE};
+        bool shows = false;
+        for (int k = 0; k < 3; k++) shows |= at[k] == 0 || at[k] == CUBE_SIDE - 1;
+        if (!shows) continue;
+        for (int k = 0; k < 3; k++) spheres[count][k] = -0.5f + r * (float)(2 * at[k] + 1);
+        spheres[count++][3] = r;
+    }
+}
+
 const char *sac_spheres_builtin_name(uint32_t index)
 {
-    return index < TORUS_SETS ? torus_sets[index].name : NULL;
+    return index < TORUS_SETS ? torus_sets[index].name : index == TORUS_SETS ? CUBE : NULL;
 }
 
 bool sac_spheres_builtin(const char *name, float (**out_spheres)[4], uint32_t *out_count)
@@ -35,11 +53,13 @@ bool sac_spheres_builtin(const char *name, float (**out_spheres)[4], uint32_t *o
         if (strcmp(name, torus_sets[i].name) == 0) set = &torus_sets[i];
     *out_spheres = NULL;
     *out_count = 0;
-    if (!set) return false;
-    uint32_t count = set->rings * set->around;
+    bool cube = strcmp(name, CUBE) == 0;
+    if (!set && !cube) return false;
+    uint32_t count = cube ? CUBE_SPHERES : set->rings * set->around;
     float(*spheres)[4] = sac_alloc(count, sizeof *spheres);
     if (!spheres) return true;
-    for (uint32_t i = 0; i < count; i++) {
+    if (cube) fill_cube(spheres);
+    for (uint32_t i = 0; i < count && set; i++) {
         uint32_t ring = i / set->around, step = i % set->around;
         double u = TWO_PI * ring / set->rings, v = TWO_PI * (step + (ring % 2 ? 0.5 : 0.0)) / set->around,
                out = MAJOR_RADIUS + set->offset * cos(v);

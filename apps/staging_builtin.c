@@ -439,7 +439,7 @@ static const struct {
     {"wake", "a pile sleeps until, after 8 s, one of its bodies is thrown", "t24", 500, SAC_SHARED_SEED,
      set_wake},
     {"rain", "bodies keep falling in, and the oldest leave", "t24", 500, 1, set_rain},
-    {"stack", "a tower of ten and a pyramid", "box", 130, 1, set_stack},
+    {"stack", "a tower of ten and a pyramid", "cube56", 130, 1, set_stack},
     {"avalanche", "bodies slide down a rough slope", "t24", 300, 1, set_avalanche},
     {"orrery", "bodies circle a sun, rarely meeting", "knot", 400, 1, set_orrery},
 };
