@@ -384,15 +384,19 @@ sac_result sac_body_set_pose(sac_world *world, sac_body_id id, const float posit
     if (!near_origin(world, position)) return wrong(error, "position", "keep it within the world's `far`");
     if (!unit(rotation, q)) return wrong(error, "rotation", "give a quaternion of length 1");
     sac_body_wake_slot(world, slot);
-    float before[3];
+    float before[3], d[3], turn = 0, back = 0;
+    const float *p = world->pose[slot].rotation;
     memcpy(before, world->hot[slot].centre, sizeof before);
+    /* How far apart the two rotations take a point at distance 1: the chord, whichever sign they are given
+     * with. */
+    for (int i = 0; i < 4; i++) turn += (q[i] - p[i]) * (q[i] - p[i]), back += (q[i] + p[i]) * (q[i] + p[i]);
+    float chord = 2 * sqrtf(turn < back ? turn : back);
     memcpy(world->pose[slot].translation, position, sizeof(vec3));
     memcpy(world->pose[slot].rotation, q, sizeof q);
     place_centre(world, slot);
-    float d[3];
     for (int i = 0; i < 3; i++) d[i] = world->hot[slot].centre[i] - before[i];
-    world->hot[slot].travel +=
-        (double)length3(d) + 4.0 * (world->hot[slot].radius < 1e18f ? world->hot[slot].radius : 0);
+    float radius = world->hot[slot].radius;
+    world->hot[slot].travel += (double)length3(d) + (radius < 1e18f ? (double)(chord * radius) : 0);
     jolt(world, slot);
     if (!sac_body_place_bounds(world, slot, 1.0f / 90) || !sac_world_fit_pairs(world))
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the body's pairs");
