@@ -331,7 +331,7 @@ static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t
     sac_solver_report report = {0};
     sac_stop stop;
     /* One sub-step is the least: bodies that were chosen must not pass through what they touch. */
-    double least = 1.5 * sac_predictor_mean_ns(&world->costs.solve, used, bodies);
+    double least = 1.5 * sac_predictor_mean_ns(&world->costs.solve, used, used);
     uint64_t first = sac_world_now(world) + (uint64_t)least;
     if (substeps == 1) limit = UINT64_MAX;
     if (limit < first) limit = first;
@@ -352,12 +352,10 @@ static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t
 }
 
 /* Sub-steps that fit in `left`, when the contacts after these need `rest` at the least. */
-static uint32_t fit_substeps(const sac_world *world, uint32_t contacts, uint32_t bodies, double left,
-                             uint32_t most)
+static uint32_t fit_substeps(const sac_world *world, uint32_t contacts, double left, uint32_t most)
 {
     for (uint32_t s = most; s > 1; s--)
-        if (sac_predictor_reserve_ns(&world->costs.solve, (double)contacts * s, (double)bodies * s) <= left)
-            return s;
+        if (sac_predictor_reserve_ns(&world->costs.solve, (double)contacts * s, contacts) <= left) return s;
     return 1;
 }
 
@@ -393,7 +391,7 @@ void sac_world_respond(sac_world *world, uint32_t substeps)
              deadline = world->step_deadline_ns;
     double tail = sac_predictor_reserve_ns(&world->costs.finish, world->awake_count, world->chosen_count);
     double left = deadline == UINT64_MAX ? 1e18 : (double)deadline - (double)start - tail;
-    uint32_t fits = fit_substeps(world, contacts, world->chosen_count, left, substeps);
+    uint32_t fits = fit_substeps(world, contacts, left, substeps);
     if (world->exhaustive) fits = substeps;
     /* When not all of it fits, islands are told apart and the visible ones come first. */
     tiers = sac_tape_choose(&world->tape, fits < substeps && contacts > 64 ? TIERS : 1, 1, TIERS);
@@ -414,8 +412,8 @@ void sac_world_respond(sac_world *world, uint32_t substeps)
         for (uint32_t t = 0; t < TIERS; t++) {
             double later = 0, now = (double)sac_world_now(world);
             for (uint32_t u = t + 1; u < TIERS; u++)
-                later += sac_predictor_mean_ns(&world->costs.solve, count[u], bodies[u]);
-            fits = fit_substeps(world, count[t], bodies[t], (double)limit - now - later, substeps);
+                later += sac_predictor_mean_ns(&world->costs.solve, count[u], count[u]);
+            fits = fit_substeps(world, count[t], (double)limit - now - later, substeps);
             fits = sac_tape_choose(&world->tape, fits, 1, substeps);
             if (count[t] || bodies[t] || t == 0) solve_tier(world, t, tiers, contacts, fits, limit);
         }
@@ -423,8 +421,7 @@ void sac_world_respond(sac_world *world, uint32_t substeps)
     end_touches(world);
     sac_world_spend(world, 4u * world->agenda->count);
     if (!world->tape.replay && world->report.substeps)
-        sac_predictor_learn(&world->costs.solve, (double)contacts * world->report.substeps,
-                            (double)world->chosen_count * world->report.substeps,
+        sac_predictor_learn(&world->costs.solve, (double)contacts * world->report.substeps, contacts,
                             (double)(sac_world_cost_now(world) - cost));
     if (world->agenda->count)
         world->costs.manifolds_per_pair +=

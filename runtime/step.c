@@ -94,10 +94,9 @@ static void aim_kinematics(sac_world *world)
 static double response_reserve(const sac_world *world, uint32_t substeps)
 {
     const sac_costs *c = &world->costs;
-    double entries = world->agenda->count, manifolds = entries * c->manifolds_per_pair,
-           bodies = world->chosen_count;
+    double entries = world->agenda->count, manifolds = entries * c->manifolds_per_pair;
     return sac_predictor_reserve_ns(&c->contacts, entries, manifolds * c->points_per_manifold) +
-           sac_predictor_reserve_ns(&c->solve, manifolds * substeps, bodies * substeps);
+           sac_predictor_reserve_ns(&c->solve, manifolds * substeps, manifolds);
 }
 
 /* A body one of whose pairs nobody could look at, and of which nothing is remembered, might run into
@@ -255,7 +254,7 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
         sac_predictor_mean_ns(&world->costs.contacts, world->agenda->count, 0) +
         sac_predictor_mean_ns(&world->costs.solve,
                               world->agenda->count * world->costs.manifolds_per_pair * def->substeps,
-                              (double)world->chosen_count * def->substeps);
+                              world->agenda->count * world->costs.manifolds_per_pair);
     uint64_t cost = sac_world_cost_now(world);
     sac_world_read_contacts(world);
     uint64_t contacts_cost = sac_world_cost_now(world) - cost;

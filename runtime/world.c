@@ -158,7 +158,7 @@ static void costs_init(sac_costs *costs)
     /* First guesses; they are corrected within a few frames. */
     sac_predictor_init(&costs->agenda, 2000, 60, 60);
     sac_predictor_init(&costs->contacts, 1000, 250, 30);
-    sac_predictor_init(&costs->solve, 2000, 150, 30);
+    sac_predictor_init(&costs->solve, 5000, 100, 400);
     sac_predictor_init(&costs->finish, 2000, 15, 80);
     sac_predictor_init(&costs->place, 500, 600, 0);
     costs->pairs_per_body = 6;

@@ -113,7 +113,7 @@ typedef struct sac_rest_sweep {
 typedef struct sac_costs {
     sac_predictor agenda;   /* a: pairs looked at, b: bodies simulated */
     sac_predictor contacts; /* a: agenda entries, b: contacts */
-    sac_predictor solve;    /* a: contact sets * sub-steps, b: bodies * sub-steps */
+    sac_predictor solve;    /* a: manifolds * sub-steps, b: manifolds */
     sac_predictor finish;   /* a: awake bodies, b: simulated ones */
     sac_predictor place;    /* a: boxes placed */
     double pairs_per_body, manifolds_per_pair, points_per_manifold, places_per_body, floor_ns_per_pair;
