@@ -206,11 +206,11 @@ static void adapt(sac_world *world)
     /* A core that was stolen says nothing about the work. */
     if ((double)r->spent_ns > 1.1 * cost + 20000) return;
     if (world->unseen)
-        *throttle *= 0.85;
+        *throttle *= 0.92;
     else if (used > 0.95)
         *throttle *= used > 1.05 ? 0.85 : 0.95;
     else if (used < 0.85 && r->rungs[SAC_RUNG_BODIES])
-        *throttle *= 1.03;
+        *throttle *= 1.05;
     if (*throttle > 1.5) *throttle = 1.5;
     if (*throttle < 0.05) *throttle = 0.05;
 }
