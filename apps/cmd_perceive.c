@@ -14,8 +14,7 @@ int sac_cmd_perceive(int argc, char **argv)
     const char *folder = NULL;
     bool quick = false;
     const sac_option options[] = {
-        {"quick", 0, SAC_OPTION_FLAG, &quick, NULL, "60 bodies, 30 frames, 3 seeds: some ten seconds", 0,
-         0},
+        {"quick", 0, SAC_OPTION_FLAG, &quick, NULL, "60 bodies, 30 frames, 3 seeds: some ten seconds", 0, 0},
         {"scene", 0, SAC_OPTION_TEXT, &table.def.scene, "NAME", "pile or burst (default pile)", 0, 0},
         {"shape", 0, SAC_OPTION_TEXT, &table.def.shape, "NAME", "t24, t100 or t500 (default t500)", 0, 0},
         {"bodies", 0, SAC_OPTION_UINT, &table.def.bodies, "N", "default 100", 2, 2000},
