@@ -23,37 +23,36 @@ typedef struct sac_span {
 
 /* ---- structs of the doors ---- */
 
+/* Lists that the formatter cannot settle on. */
+/* clang-format off */
 #define SAC_FIELDS_AGENDA(F) \
     F(u32, pairs, )          \
     F(u32, entries, )        \
     F(u32, groups, ) F(f32, share, ) F(u32, age_frames, ) F(f32, stop_jnd, ) F(u64, seed, ) F(u32, cookie, )
 
-#define SAC_FIELDS_SOLVER(F)                                                                           \
-    F(u32, bodies, )                                                                                   \
-    F(u32, contacts, )                                                                                 \
-    F(u32, grabs, )                                                                                    \
-    F(f32, contact_hertz, ) F(f32, contact_damping, ) F(f32, push_speed, ) F(f32, restitution_speed, ) \
-        F(f32, slop, ) F(u32, cookie, )
+#define SAC_FIELDS_SOLVER(F)                                                               \
+    F(u32, bodies, )                                                                       \
+    F(u32, contacts, )                                                                     \
+    F(u32, grabs, ) F(f32, contact_hertz, ) F(f32, contact_damping, ) F(f32, push_speed, ) \
+        F(f32, restitution_speed, ) F(f32, slop, ) F(u32, cookie, )
 
 #define SAC_FIELDS_PERCEPTION(F) \
     F(f32, out_of_view, )        \
     F(f32, speed_weight, ) F(f32, speed_ref, ) F(f32, distractor_weight, ) F(f32, most_jnd, )
 
-#define SAC_FIELDS_GAZE_DEF(F)                                                                       \
-    F(f32, saccade_degrees_s, )                                                                      \
-    F(f32, saccade_end_degrees_s, )                                                                  \
-    F(f32, tracker_error_degrees, )                                                                  \
-    F(f32, photon_latency_s, ) F(f32, lost_after_s, ) F(f32, return_s, ) F(f32, flat_zone_degrees, ) \
-        F(f32, least_confidence, )
+#define SAC_FIELDS_GAZE_DEF(F)                                                                           \
+    F(f32, saccade_degrees_s, )                                                                          \
+    F(f32, saccade_end_degrees_s, )                                                                      \
+    F(f32, tracker_error_degrees, ) F(f32, photon_latency_s, ) F(f32, lost_after_s, ) F(f32, return_s, ) \
+        F(f32, flat_zone_degrees, ) F(f32, least_confidence, )
 
 /* Without clock, tasks and hooks, which are the caller's, and the policy, which is a pointer. */
-#define SAC_FIELDS_WORLD_DEF(F)                                                                              \
-    F(f32, gravity, [3])                                                                                     \
-    F(u32, bodies, )                                                                                         \
-    F(u32, pairs, )                                                                                          \
-    F(agenda, agenda, ) F(solver, solver, ) F(perception, perception, ) F(gaze_def, gaze, ) F(f32, margin, ) \
-        F(f32, gap_bias, ) F(flag, single_impulse, ) F(flag, chance, ) F(u64, seed, ) F(flag, sleep, )       \
-            F(f32, sleep_speed, ) F(f32, sleep_seconds, ) F(f32, far, ) F(u32, cookie, )
+#define SAC_FIELDS_WORLD_DEF(F)                                                                             \
+    F(f32, gravity, [3])                                                                                    \
+    F(u32, bodies, )                                                                                        \
+    F(u32, pairs, ) F(agenda, agenda, ) F(solver, solver, ) F(perception, perception, ) F(gaze_def, gaze, ) \
+        F(f32, margin, ) F(f32, gap_bias, ) F(flag, single_impulse, ) F(flag, chance, ) F(u64, seed, )      \
+            F(flag, sleep, ) F(f32, sleep_speed, ) F(f32, sleep_seconds, ) F(f32, far, ) F(u32, cookie, )
 
 #define SAC_FIELDS_MATERIAL(F) F(f32, friction, ) F(f32, restitution, ) F(f32, rolling, )
 #define SAC_FIELDS_FILTER(F) F(u32, category, ) F(u32, mask, ) F(u32, group, )
@@ -62,19 +61,17 @@ typedef struct sac_span {
 #define SAC_FIELDS_BODY_DEF(F)                                                                              \
     F(u32, kind, )                                                                                          \
     F(u64, shape.value, )                                                                                   \
-    F(f32, scale, )                                                                                         \
-    F(f32, position, [3]) F(f32, rotation, [4]) F(f32, velocity, [3]) F(f32, spin, [3]) F(f32, density, )   \
-        F(f32, mass, ) F(f32, inertia, [6]) F(f32, centre, [3]) F(flag, centre_given, )                     \
+    F(f32, scale, ) F(f32, position, [3]) F(f32, rotation, [4]) F(f32, velocity, [3]) F(f32, spin, [3])     \
+        F(f32, density, ) F(f32, mass, ) F(f32, inertia, [6]) F(f32, centre, [3]) F(flag, centre_given, )   \
             F(material, material, ) F(filter, filter, ) F(flag, sensor, ) F(f32, gravity_scale, )           \
                 F(f32, linear_damping, ) F(f32, angular_damping, ) F(f32, most_speed, ) F(f32, most_spin, ) \
                     F(flag, asleep, ) F(flag, never_sleeps, ) F(u64, user, ) F(u32, cookie, )
 
-#define SAC_FIELDS_GRAB_DEF(F)                                                                         \
-    F(u64, body.value, )                                                                               \
-    F(f32, anchor, [3])                                                                                \
-    F(f32, target, [3])                                                                                \
-    F(f32, rotation, [4]) F(f32, hertz, ) F(f32, damping, ) F(f32, most_force, ) F(f32, most_torque, ) \
-        F(f32, most_distance, ) F(u32, cookie, )
+#define SAC_FIELDS_GRAB_DEF(F)                                                                       \
+    F(u64, body.value, )                                                                             \
+    F(f32, anchor, [3])                                                                              \
+    F(f32, target, [3]) F(f32, rotation, [4]) F(f32, hertz, ) F(f32, damping, ) F(f32, most_force, ) \
+        F(f32, most_torque, ) F(f32, most_distance, ) F(u32, cookie, )
 
 #define SAC_FIELDS_EYE(F) \
     F(f32, position, [3]) \
@@ -151,9 +148,8 @@ SAC_RECORDED_SIZE(sac_viewer, 272);
 #define SAC_FIELDS_STEP(F)                                                                             \
     F(f32, dt, )                                                                                       \
     F(u32, substeps, )                                                                                 \
-    F(u64, budget_ns, )                                                                                \
-    F(u64, deadline_ns, ) F(flag, seen, ) F(u64, viewer_now_ns, ) F(bytes, tape, ) F(bytes, weights, ) \
-        F(u64, hash, )
+    F(u64, budget_ns, ) F(u64, deadline_ns, ) F(flag, seen, ) F(u64, viewer_now_ns, ) F(bytes, tape, ) \
+        F(bytes, weights, ) F(u64, hash, )
 
 #define SAC_ID(type, field) ((type){op->field})
 
@@ -255,5 +251,7 @@ sac_result sac_replay_open_memory(const void *bytes, size_t size, uint32_t threa
 
 /* Of the list above, for the file's header. */
 uint32_t sac_operations_checksum(void);
+
+/* clang-format on */
 
 #endif
