@@ -324,9 +324,9 @@ static sac_result advance(sac_replay *replay, bool *out_end)
     *out_end = false;
     while (replay->at == replay->file.count) {
         bool last = replay->file.last;
+        replay->at = 0;
         sac_result result = sac_chunk_reader_next(&replay->file, &replay->error);
         if (result != SAC_OK) return result;
-        replay->at = 0;
         if (last) {
             *out_end = true;
             return SAC_OK;

@@ -440,6 +440,52 @@ static void test_wrong_use(void **state)
     assert_int_equal(sac_replay_open(path, 1, &r, &error), SAC_ERROR_FORMAT);
 }
 
+#ifdef SACCADE_PROGRAM
+/* Runs "saccade replay" with these words; its exit code, and what it said. */
+static int program(const char *words, char *out, size_t size)
+{
+    char line[512];
+    snprintf(line, sizeof line, SACCADE_PROGRAM " replay %s %s 2>&1", path, words);
+    FILE *pipe = popen(line, "r");
+    assert_non_null(pipe);
+    out[fread(out, 1, size - 1, pipe)] = 0;
+    int status = pclose(pipe);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void test_program(void **state)
+{
+    (void)state;
+    char out[4096];
+    record_small(70);
+    assert_int_equal(program("--verify", out, sizeof out), 0);
+    assert_non_null(strstr(out, "every frame is the same"));
+    assert_int_equal(program("--verify --json --threads 2", out, sizeof out), 0);
+    assert_non_null(strstr(out, "\"frames\":70,\"verified\":70,\"state_hash\":\""));
+    size_t size;
+    unsigned char *bytes = read_file(&size);
+    /* Cut: what is there is replayed, and the byte is told. */
+    assert_int_equal(truncate(path, (off_t)size - 40), 0);
+    assert_int_equal(program("--verify --json", out, sizeof out), 1);
+    assert_non_null(strstr(out, "\"frames\":60,\"verified\":60"));
+    assert_non_null(strstr(out, "\"complete\":false"));
+    assert_non_null(strstr(out, path));
+    /* A hash that was never: the frame is named. */
+    bytes[size - 1] ^= 1; /* the last step ends in it */
+    sac_record_seal(bytes, size, sac_operations_checksum());
+    FILE *file = fopen(path, "wb");
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+    free(bytes);
+    assert_int_equal(program("--verify", out, sizeof out), 1);
+    assert_non_null(strstr(out, "frame 70"));
+    unlink(path);
+    assert_int_equal(program("", out, sizeof out), 1);
+    record_small(1);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -448,6 +494,9 @@ int main(void)
         cmocka_unit_test(test_weights),       cmocka_unit_test(test_truncation),
         cmocka_unit_test(test_flipped_bytes), cmocka_unit_test(test_other_tape),
         cmocka_unit_test(test_killed_writer), cmocka_unit_test(test_full_disk),
+#ifdef SACCADE_PROGRAM
+        cmocka_unit_test(test_program),
+#endif
         cmocka_unit_test(test_wrong_use),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

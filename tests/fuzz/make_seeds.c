@@ -1,7 +1,8 @@
-/* Writes the seeds of the tree fuzzers: make_seeds FOLDER. Run it after the baked format changes. */
+/* Writes the seeds of the tree and recording fuzzers: make_seeds FOLDER. Run it after a format changes. */
 #include <stdio.h>
 
 #include "../random_tree.h"
+#include "../record_play.h"
 #include "spheretree/treefile_internal.h"
 
 /* Level 1 names its own block as its children although all counts add up: the root says it is a leaf. */
@@ -36,6 +37,38 @@ static bool write_cycle(const char *folder)
     return written;
 }
 
+/* Short runs in small worlds: nothing, a few frames of everything, and frames cut by a clock. */
+static bool write_recordings(const char *folder)
+{
+    const struct {
+        const char *name;
+        uint32_t bodies, frames, events;
+        uint64_t budget;
+    } runs[] = {{"empty", 0, 0, 0, 0},
+                {"still", 4, 2, 0, 0},
+                {"busy", 8, 12, 8, 0},
+                {"cut", 12, 8, 2, 20000},
+                {"events", 6, 4, 40, 100000}};
+    bool good = true;
+    for (uint32_t i = 0; good && i < sizeof runs / sizeof *runs; i++) {
+        char path[600];
+        snprintf(path, sizeof path, "%s/record/%s.sacrec", folder, runs[i].name);
+        sac_world_def def = sac_default_world_def();
+        play p = {.rng = sac_rng_seed(i + 1)};
+        def.bodies = 16, def.pairs = 64, def.agenda.pairs = 64, def.agenda.entries = 4096;
+        def.solver.bodies = 16, def.solver.contacts = 32, def.solver.grabs = 2;
+        def.clock = sac_clock_caller(play_clock, &p);
+        good = sac_world_create(&def, &p.world, NULL) == SAC_OK &&
+               sac_record_start(p.world, path, NULL) == SAC_OK;
+        if (good && runs[i].bodies) good = play_begin(&p, runs[i].bodies);
+        for (uint32_t k = 0; good && k < runs[i].frames; k++)
+            good = play_frame(&p, runs[i].events, runs[i].budget);
+        good = good && sac_record_stop(p.world, NULL) == SAC_OK;
+        play_end(&p);
+    }
+    return good;
+}
+
 int main(int count, char **arguments)
 {
     if (count != 2) return fprintf(stderr, "make_seeds FOLDER\n"), 2;
@@ -57,5 +90,5 @@ int main(int count, char **arguments)
         char text[600];
         if (result != SAC_OK) return fprintf(stderr, "%s\n", sac_error_text(&error, text, sizeof text)), 1;
     }
-    return write_cycle(arguments[1]) ? 0 : 1;
+    return write_cycle(arguments[1]) && write_recordings(arguments[1]) ? 0 : 1;
 }
