@@ -156,7 +156,7 @@ bool sac_world_fit_pairs(sac_world *world)
 static void costs_init(sac_costs *costs)
 {
     /* First guesses; they are corrected within a few frames. */
-    sac_predictor_init(&costs->agenda, 2000, 60, 60);
+    sac_predictor_init(&costs->agenda, 5000, 90, 200);
     sac_predictor_init(&costs->contacts, 1000, 250, 30);
     sac_predictor_init(&costs->solve, 5000, 100, 400);
     sac_predictor_init(&costs->finish, 2000, 15, 80);
@@ -166,7 +166,7 @@ static void costs_init(sac_costs *costs)
     costs->points_per_manifold = 3;
     costs->places_per_body = 0.3;
     costs->floor_ns_per_pair = 250;
-    costs->throttle = 0.6;
+    costs->throttle = 0.4;
 }
 
 sac_result sac_world_create(const sac_world_def *def, sac_world **out_world, sac_error *error)
