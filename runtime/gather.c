@@ -132,52 +132,87 @@ static bool consider(sac_world *world, uint32_t p)
     return true;
 }
 
+/* All pairs of one body; returns how many were looked at. */
+static uint32_t gather_body(sac_world *world, uint32_t slot)
+{
+    uint32_t clear = UINT32_MAX, looked = 0;
+    sac_broad *broad = world->broad;
+    bool moves = sac_body_dynamic(world, slot);
+    uint32_t next;
+    for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = next) {
+        sac_pair_watch *watch = &world->watch[p];
+        /* The list jumps through memory: fetch the next while this one is looked at. */
+        next = sac_broad_next(broad, p, slot);
+        if (next != SAC_NO_PAIR) fetch(&world->watch[next]), fetch(&broad->pairs[next]);
+        if (watch->seen == world->frame) {
+            if (watch->skip_until < clear) clear = watch->skip_until;
+            continue;
+        }
+        /* A kinematic body at rest has nothing to say to those who sleep. */
+        uint32_t other = broad->pairs[p].a == slot ? broad->pairs[p].b : broad->pairs[p].a;
+        if (!moves && asleep_or_fixed(world, other) && length3(world->hot[slot].v) == 0 &&
+            !world->memory[p].sensor)
+            continue;
+        watch->seen = world->frame;
+        looked++;
+        if (!consider(world, p)) {
+            world->report.pairs_skipped++;
+            if (watch->touching) {
+                watch->touching = false;
+                if (world->touches[slot]) world->touches[slot]--;
+                if (world->touches[other]) world->touches[other]--;
+                sac_world_event(world, SAC_CONTACT_END, p, 0, 0);
+            }
+        }
+        if (watch->skip_until < clear) clear = watch->skip_until;
+    }
+    world->clear_until[slot] = clear;
+    return looked;
+}
+
+/* Whatever the time: held, told where to be, or moved by nobody but the caller. */
+static bool must_go(const sac_world *world, uint32_t slot)
+{
+    return world->flags[slot] & (SAC_BODY_HELD | SAC_BODY_TOLD | SAC_BODY_NEAR_HAND) ||
+           !sac_body_dynamic(world, slot);
+}
+
 void sac_world_gather(sac_world *world)
 {
-    sac_broad *broad = world->broad;
-    uint32_t looked = 0;
-    uint64_t start = sac_world_cost_now(world);
+    uint32_t looked = 0, kept = 0;
+    uint64_t cost = sac_world_cost_now(world), now = sac_world_now(world), limit = world->step_deadline_ns;
+    sac_stop stop;
+    bool late = false;
     sac_agenda_clear(world->agenda);
+    /* After something else had the caches this takes twice as long as predicted: those that find no time
+     * wait. */
+    if (limit != UINT64_MAX) limit = limit > now ? now + (limit - now) * 2 / 5 : now;
+    sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
     for (uint32_t i = 0; i < world->chosen_count; i++) {
-        uint32_t slot = world->chosen[i], clear = UINT32_MAX;
-        bool moves = sac_body_dynamic(world, slot);
-        uint32_t next;
-        for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = next) {
-            sac_pair_watch *watch = &world->watch[p];
-            /* The list jumps through memory: fetch the next while this one is looked at. */
-            next = sac_broad_next(broad, p, slot);
-            if (next != SAC_NO_PAIR) fetch(&world->watch[next]), fetch(&broad->pairs[next]);
-            if (watch->seen == world->frame) {
-                if (watch->skip_until < clear) clear = watch->skip_until;
-                continue;
-            }
-            /* A kinematic body at rest has nothing to say to those who sleep. */
-            uint32_t other = broad->pairs[p].a == slot ? broad->pairs[p].b : broad->pairs[p].a;
-            if (!moves && asleep_or_fixed(world, other) && length3(world->hot[slot].v) == 0 &&
-                !world->memory[p].sensor)
-                continue;
-            watch->seen = world->frame;
-            looked++;
-            if (!consider(world, p)) {
-                world->report.pairs_skipped++;
-                if (watch->touching) {
-                    watch->touching = false;
-                    if (world->touches[slot]) world->touches[slot]--;
-                    if (world->touches[other]) world->touches[other]--;
-                    sac_world_event(world, SAC_CONTACT_END, p, 0, 0);
-                }
-            }
-            if (watch->skip_until < clear) clear = watch->skip_until;
+        uint32_t slot = world->chosen[i];
+        bool waits = kept && !must_go(world, slot);
+        if (waits && !late) late = sac_stop_reached(&stop);
+        if (waits && late) {
+            world->flags[slot] &= ~(uint32_t)SAC_BODY_CHOSEN;
+            world->clear_until[slot] = 0;
+            world->report.rungs[SAC_RUNG_BODIES]++;
+            continue;
         }
-        world->clear_until[slot] = clear;
+        uint32_t n = gather_body(world, slot);
+        looked += n;
+        world->chosen[kept++] = slot;
+        /* Where it stopped is where it was late first; what must go on after that is not counted. */
+        if (late)
+            sac_world_spend(world, 80u * n + 20u);
+        else
+            sac_stop_did(&stop, 80u * n + 20u);
     }
-    sac_world_spend(world, 80u * looked + 20u * world->chosen_count);
+    sac_tape_close(&world->tape, &stop);
+    world->chosen_count = kept;
     world->report.pairs_active = world->agenda->count;
-    if (world->chosen_count) {
-        double per_body = (double)world->agenda->count / world->chosen_count;
-        world->costs.pairs_per_body += 0.1 * (per_body - world->costs.pairs_per_body);
-        if (!world->tape.replay)
-            sac_predictor_learn(&world->costs.agenda, looked, world->chosen_count,
-                                (double)(sac_world_cost_now(world) - start));
-    }
+    if (!kept) return;
+    double per_body = (double)world->agenda->count / kept;
+    world->costs.pairs_per_body += 0.1 * (per_body - world->costs.pairs_per_body);
+    if (!world->tape.replay)
+        sac_predictor_learn(&world->costs.agenda, looked, kept, (double)(sac_world_cost_now(world) - cost));
 }
