@@ -18,7 +18,7 @@ static json_t *run(const char *arguments)
 {
     static char line[1 << 20], last[1 << 20];
     char command[1024];
-    snprintf(command, sizeof command, "%s perceive %s 2>/dev/null", SACCADE_PROGRAM, arguments);
+    snprintf(command, sizeof command, "\"%s\" perceive %s 2>/dev/null", SACCADE_PROGRAM, arguments);
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
     while (fgets(line, sizeof line, pipe)) memcpy(last, line, sizeof last);

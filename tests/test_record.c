@@ -445,7 +445,7 @@ static void test_wrong_use(void **state)
 static int program(const char *words, char *out, size_t size)
 {
     char line[512];
-    snprintf(line, sizeof line, SACCADE_PROGRAM " replay %s %s 2>&1", path, words);
+    snprintf(line, sizeof line, "\"" SACCADE_PROGRAM "\" replay \"%s\" %s 2>&1", path, words);
     FILE *pipe = popen(line, "r");
     assert_non_null(pipe);
     out[fread(out, 1, size - 1, pipe)] = 0;
