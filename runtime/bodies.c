@@ -307,6 +307,7 @@ sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_i
     world->touches[slot] = 0;
     world->island_next[slot] = slot;
     world->seen_jnd[slot] = 0;
+    world->seen_group[slot] = world->seen_level[slot] = SAC_BODY_ALONE;
     world->solver_stamp[slot] = 0;
     world->shapes[cold.shape].users++;
     world->body_count++;

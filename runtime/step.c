@@ -180,14 +180,18 @@ static void descend(sac_world *world)
 static void tell_bodies(sac_world *world)
 {
     const sac_agenda *agenda = world->agenda;
-    for (uint32_t i = 0; i < world->chosen_count; i++) world->seen_jnd[world->chosen[i]] = 0;
+    for (uint32_t i = 0; i < world->chosen_count; i++) {
+        uint32_t slot = world->chosen[i];
+        world->seen_jnd[slot] = 0;
+        world->seen_level[slot] = world->seen_group[slot] = SAC_BODY_ALONE;
+    }
     for (uint32_t e = 0; e < agenda->count; e++) {
         const sac_broad_pair *pair = &world->broad->pairs[agenda->tag[e]];
         for (int k = 0; k < 2; k++) {
             uint32_t slot = k ? pair->b : pair->a;
             if (agenda->jnd[e] < world->seen_jnd[slot]) continue;
             world->seen_jnd[slot] = agenda->jnd[e];
-            world->seen_level[slot] = agenda->level[e];
+            world->seen_level[slot] = world->memory[agenda->tag[e]].level;
             world->seen_group[slot] = world->memory[agenda->tag[e]].group;
         }
     }

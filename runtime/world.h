@@ -29,7 +29,8 @@
  * sac_body_set_kind  sac_body_set_filter sac_body_set_material  sac_body_set_motion  sac_body_push
  * sac_body_wake  sac_body_sleep  sac_body_move_to grab    sac_grab_create  sac_grab_move  sac_grab_destroy
  * sac_grab_get events  sac_world_contact_events  sac_world_move_events query   sac_world_ray
- * sac_world_overlap  sac_world_closest look    sac_world_contacts  sac_world_pairs record  record.h
+ * sac_world_overlap  sac_world_closest look    sac_world_contacts  sac_world_pairs
+ * sac_world_front record  record.h
  */
 #ifndef SAC_RUNTIME_WORLD_H
 #define SAC_RUNTIME_WORLD_H
@@ -154,6 +155,8 @@ sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_i
 sac_result sac_body_destroy(sac_world *world, sac_body_id body, sac_error *error);
 bool sac_body_exists(const sac_world *world, sac_body_id body);
 
+#define SAC_BODY_ALONE 255u
+
 typedef struct sac_body_state {
     sac_body_kind kind;
     sac_shape_id shape;
@@ -164,7 +167,7 @@ typedef struct sac_body_state {
     bool awake, sensor, held;
     uint32_t staleness; /* frames since it was last simulated in full; between, its motion is extrapolated */
     float jnd;          /* the largest visible error left in its pairs */
-    uint8_t group, level; /* of its most visible pair */
+    uint8_t group, level; /* of its most visible pair; SAC_BODY_ALONE: it is in none */
     uint64_t user;
 } sac_body_state;
 
@@ -378,6 +381,18 @@ typedef struct sac_contact_view {
     uint32_t node_a, node_b;
 } sac_contact_view;
 uint32_t sac_world_contacts(const sac_world *world, sac_contact_view *out_contacts, uint32_t capacity);
+
+/* A sphere of a front: what a pair's descent has reached, or its contacts were read at. */
+typedef struct sac_front_view {
+    sac_body_id body;
+    uint32_t pair; /* number of */
+    uint32_t node; /* of the body's tree; 0 for a ball */
+    float centre[3], radius;
+    uint8_t level, levels; /* of the node, of the tree */
+} sac_front_view;
+/* The first `capacity` to out_spheres; returns how many there are. The same node is named once for each pair
+ * and reason it stands in. Boxes, capsules, planes and terrain have none. */
+uint32_t sac_world_front(const sac_world *world, sac_front_view *out_spheres, uint32_t capacity);
 
 #include "record.h"
 
