@@ -63,6 +63,7 @@ typedef enum sac_session_event {
 typedef struct sac_session_frame {
     sac_frame_stamp stamp;
     sac_frame_verdict verdict;
+    uint64_t begin_ns;     /* when the runtime had begun the frame */
     uint64_t predicted_ns; /* display, monotonic clock */
     uint64_t deadline_ns;  /* for physics, monotonic clock: the slice */
     bool should_render, focused, recentred;
@@ -97,6 +98,7 @@ typedef struct sac_session_info {
     uint32_t width, height; /* of a view */
     uint64_t focused_ns;    /* from create to FOCUSED; 0: not yet */
     uint32_t reopened;
+    char states[256]; /* it went through, the latest last: "IDLE READY SYNCHRONIZED"; the oldest make room */
     sac_ledger ledger;
     sac_slice slice;
 } sac_session_info;
