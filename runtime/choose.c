@@ -21,7 +21,7 @@ static prices prices_now(const sac_world *world)
     double entry = c->agenda.weight[1] + c->floor_ns_per_pair + c->contacts.weight[1] +
                    c->contacts.weight[2] * c->points_per_manifold + 2 * c->solve.weight[1] +
                    c->solve.weight[2];
-    p.body = c->agenda.weight[2] + 6 * c->agenda.weight[1] + c->finish.weight[2] +
+    p.body = c->agenda.weight[2] + 6 * c->agenda.weight[1] + c->finish.weight[2] + c->sweep_ns_per_body +
              c->places_per_body * c->place.weight[1];
     p.touch = 0.7 * entry;
     if (world->exhaustive || world->step_deadline_ns == UINT64_MAX) return p;

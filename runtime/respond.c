@@ -389,7 +389,7 @@ void sac_world_respond(sac_world *world, uint32_t substeps)
     uint32_t contacts = list_contacts(world), tiers = 1;
     uint64_t start = sac_world_now(world), cost = sac_world_cost_now(world),
              deadline = world->step_deadline_ns;
-    double tail = sac_predictor_reserve_ns(&world->costs.finish, world->awake_count, world->chosen_count);
+    double tail = sac_world_tail_ns(world, (double)deadline - (double)start);
     double left = deadline == UINT64_MAX ? 1e18 : (double)deadline - (double)start - tail;
     uint32_t fits = fit_substeps(world, contacts, left, substeps);
     if (world->exhaustive) fits = substeps;

@@ -117,7 +117,8 @@ typedef struct sac_costs {
     sac_predictor finish;   /* a: awake bodies, b: simulated ones */
     sac_predictor place;    /* a: boxes placed */
     double pairs_per_body, manifolds_per_pair, points_per_manifold, places_per_body, floor_ns_per_pair;
-    double throttle; /* 0 to 1: share of what prediction would allow, from misses and leftovers */
+    double sweep_ns_per_body; /* of fast bodies, over all that are simulated */
+    double throttle;          /* 0 to 1: share of what prediction would allow, from misses and leftovers */
 } sac_costs;
 
 struct sac_world {
@@ -235,9 +236,11 @@ void sac_world_bound(sac_world *world);         /* bounds.c: boxes that no longe
 void sac_world_gather(sac_world *world);        /* gather.c: pairs into the agenda */
 void sac_world_read_contacts(sac_world *world); /* touch.c: fronts and memory into manifolds */
 void sac_world_respond(sac_world *world, uint32_t substeps); /* respond.c: manifolds into motion */
-void sac_world_limit_fast(sac_world *world);                 /* fast.c: nobody tunnels */
-void sac_world_finish(sac_world *world);                     /* finish.c: motion into poses */
-void sac_world_rest(sac_world *world);                       /* rest.c: islands at rest fall asleep */
+/* What is kept for the end of the step, of `left` ns: looking ahead for fast bodies, poses, sleep, events. */
+double sac_world_tail_ns(const sac_world *world, double left);
+void sac_world_limit_fast(sac_world *world); /* fast.c: nobody tunnels */
+void sac_world_finish(sac_world *world);     /* finish.c: motion into poses */
+void sac_world_rest(sac_world *world);       /* rest.c: islands at rest fall asleep */
 
 /* ---- shared by several stages ---- */
 
