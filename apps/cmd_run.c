@@ -185,7 +185,12 @@ int sac_cmd_run(int argc, char **argv)
         "  rain       bodies keep falling in, and the oldest leave\n"
         "  stack      a tower of ten and a pyramid\n"
         "  avalanche  bodies slide down a rough slope\n"
-        "  orrery     bodies circle a sun, rarely meeting",
+        "  orrery     bodies circle a sun, rarely meeting\n"
+        "and of the scenes made for VR\n"
+        "  workshop   a table full of things to grab, stack and throw\n"
+        "  hailstorm  knots, gears and springs rain into a courtyard\n"
+        "  billiards  a few collisions that matter, seen closely\n"
+        "  side-by-side  a pile; in saccade view, render and xr two of it, round-robin and jnd",
         options,
         sizeof options / sizeof *options,
         "A miss is a step whose own CPU time is more than 250 us over the budget. The noise floor is the\n"
@@ -193,8 +198,9 @@ int sac_cmd_run(int argc, char **argv)
     int words, code = sac_options_parse(&command, argc, argv, &common, &o.scene, 1, &words);
     if (code >= 0) return code;
     if (!words)
-        return sac_options_usage_error(
-            "run", "which scene? pile, burst, wake, rain, stack, avalanche, orrery, or a file");
+        return sac_options_usage_error("run",
+                                       "which scene? pile, burst, wake, rain, stack, avalanche, orrery, "
+                                       "workshop, hailstorm, billiards, side-by-side, or a file");
     if (is_scene_file(o.scene) && (o.bodies || o.shape))
         return sac_options_usage_error(
             "run", "--bodies and --shape are for built-in scenes; %s says itself what is in it", o.scene);

@@ -73,7 +73,8 @@ static sac_result gather_spheres(runner *r, sac_error *error)
     if (!votes) return no_memory(error);
     for (size_t i = 0; i < s->actors.count; i++)
         votes[s->actors.data[i].prop] += s->actors.data[i].def.kind == SAC_BODY_DYNAMIC;
-    if (s->script_most) votes[s->script_prop] += s->script_most;
+    bool several = s->script_props > 1; /* of several sizes: nothing to compare */
+    if (s->script_most && !several) votes[s->script_prop] += s->script_most;
     for (uint32_t i = 0; i < s->props.count; i++)
         if (s->props.data[i].tree && votes[i] > most) best = i, most = votes[i];
     sac_free(votes, s->props.count + 1, sizeof *votes);

@@ -17,7 +17,7 @@
  * warm-up a frame allocates nothing.
  *
  * Index: sac_default_show_def  sac_show_open  sac_show_close  sac_show_gallery  sac_show_advance
- *        sac_show_draw  sac_show_insight  sac_show_hands  sac_show_world  sac_show_staging  sac_show_ticker
+ *        sac_show_draw  sac_show_insight  sac_show_hands  sac_show_world_at  sac_show_staging sac_show_ticker
  *        sac_show_viewer  sac_show_policy  sac_show_set_policy  sac_show_set_budget  sac_show_load
  *        sac_show_stats_get
  */
@@ -25,10 +25,7 @@
 #define SAC_APPS_SHOW_H
 
 #include "apps/staging.h"
-#include "xr/drawing.h"
-#include "xr/frame_time.h"
-#include "xr/hands.h"
-#include "xr/insight.h"
+#include "xr/xr.h"
 
 enum { SAC_SHOW_MOST_WORLDS = 2 };
 
@@ -87,7 +84,7 @@ sac_insight *sac_show_insight(sac_show *show); /* its switches are the caller's 
 /* NULL without hands. `pulse` tells the haptic strength after an advance: the most of its steps. */
 const sac_hands *sac_show_hands(const sac_show *show);
 uint32_t sac_show_worlds(const sac_show *show);
-const sac_world *sac_show_world(const sac_show *show, uint32_t index);
+const sac_world *sac_show_world_at(const sac_show *show, uint32_t index);
 const sac_staging *sac_show_staging(const sac_show *show);
 /* rate: slow motion, pause. */
 sac_ticker *sac_show_ticker(sac_show *show);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apps/prop_mesh.h"
 #include "apps/scene.h"
 
 /* Calm, then warmer as more of the error shows. Told apart by lightness too. */
@@ -97,71 +98,6 @@ typedef struct drawing {
     uint32_t many; /* bodies in the picture: more of them, coarser ones */
 } drawing;
 
-/* A ring of `steps` times `around` quads: what the sets of spheres t24, t100 and t500 stand for. */
-static sac_mesh *torus_mesh(uint32_t steps, uint32_t around)
-{
-    enum { MOST = 48 * 24 };
-    static const double turn = 6.283185307179586;
-    float vertices[MOST][3];
-    uint32_t triangles[2 * MOST][3], count = 0;
-    sac_mesh *mesh = NULL;
-    for (uint32_t i = 0; i < steps; i++)
-        for (uint32_t j = 0; j < around; j++) {
-            double u = turn * i / steps, v = turn * j / around, out = 0.3 + 0.1 * cos(v);
-            float *p = vertices[i * around + j];
-            p[0] = (float)(out * cos(u)), p[1] = (float)(0.1 * sin(v)), p[2] = (float)(out * sin(u));
-            uint32_t a = i * around + j, b = (i + 1) % steps * around + j,
-                     c = (i + 1) % steps * around + (j + 1) % around, d = i * around + (j + 1) % around;
-            const uint32_t quad[2][3] = {{a, c, b}, {a, d, c}};
-            memcpy(triangles[count], quad, sizeof quad);
-            count += 2;
-        }
-    if (sac_mesh_create((const float(*)[3])vertices, steps * around, (const uint32_t(*)[3])triangles, count,
-                        "torus", &mesh, NULL) != SAC_OK)
-        return NULL;
-    return mesh;
-}
-
-static sac_mesh *grid_mesh(const sac_prop *prop)
-{
-    uint32_t columns = prop->columns, rows = prop->rows, n = columns * rows,
-             m = 2 * (columns - 1) * (rows - 1), k = 0;
-    float(*vertices)[3] = sac_alloc(n, sizeof *vertices);
-    uint32_t(*triangles)[3] = sac_alloc(m, sizeof *triangles);
-    sac_mesh *mesh = NULL;
-    if (vertices && triangles) {
-        for (uint32_t i = 0; i < n; i++) {
-            vertices[i][0] = ((float)(i % columns) - 0.5f * (float)(columns - 1)) * prop->spacing;
-            vertices[i][1] = prop->heights[i];
-            vertices[i][2] = ((float)(i / columns) - 0.5f * (float)(rows - 1)) * prop->spacing;
-        }
-        for (uint32_t r = 0; r + 1 < rows; r++)
-            for (uint32_t c = 0; c + 1 < columns; c++) {
-                uint32_t a = r * columns + c,
-                         quad[2][3] = {{a, a + columns, a + 1}, {a + 1, a + columns, a + columns + 1}};
-                memcpy(triangles[k], quad, sizeof quad);
-                k += 2;
-            }
-        sac_mesh_create((const float(*)[3])vertices, n, (const uint32_t(*)[3])triangles, m, "heights", &mesh,
-                        NULL);
-    }
-    sac_free(vertices, n, sizeof *vertices);
-    sac_free(triangles, m, sizeof *triangles);
-    return mesh;
-}
-
-static sac_mesh *box_mesh(const float half[3])
-{
-    static const uint32_t faces[12][3] = {{0, 2, 1}, {1, 2, 3}, {4, 5, 6}, {5, 7, 6}, {0, 1, 4}, {1, 5, 4},
-                                          {2, 6, 3}, {3, 6, 7}, {0, 4, 2}, {2, 4, 6}, {1, 3, 5}, {3, 7, 5}};
-    float corners[8][3];
-    sac_mesh *mesh = NULL;
-    for (int i = 0; i < 8; i++)
-        for (int k = 0; k < 3; k++) corners[i][k] = (i >> k & 1 ? half[k] : -half[k]);
-    sac_mesh_create((const float(*)[3])corners, 8, faces, 12, "box", &mesh, NULL);
-    return mesh;
-}
-
 /* What a prop is drawn with: as many triangles as so many bodies can have. */
 static const sac_mesh *mesh_of(drawing *d, uint32_t index)
 {
@@ -170,13 +106,15 @@ static const sac_mesh *mesh_of(drawing *d, uint32_t index)
     if (d->tried[index]) return *mesh;
     d->tried[index] = true;
     uint32_t room = 600000 / (d->many ? d->many : 1);
-    if (prop->kind == SAC_PROP_BOX) *mesh = box_mesh(prop->half);
-    if (prop->kind == SAC_PROP_HEIGHTS) *mesh = grid_mesh(prop);
+    if (prop->kind == SAC_PROP_BOX) *mesh = sac_prop_mesh_box(prop->half, 0);
+    if (prop->kind == SAC_PROP_HEIGHTS) *mesh = sac_prop_mesh_heights(prop);
     bool spheres = prop->kind == SAC_PROP_BAKED && prop->builtin && prop->shape.spheres;
     if (spheres && strcmp(prop->source, "cube56") == 0)
-        *mesh = box_mesh((float[3]){0.5f, 0.5f, 0.5f});
+        *mesh = sac_prop_mesh_box((float[3]){0.5f, 0.5f, 0.5f}, 0);
     else if (spheres)
-        *mesh = room > 1500 ? torus_mesh(36, 18) : room > 700 ? torus_mesh(26, 12) : torus_mesh(18, 9);
+        *mesh = room > 1500  ? sac_prop_mesh_torus(36, 18)
+                : room > 700 ? sac_prop_mesh_torus(26, 12)
+                             : sac_prop_mesh_torus(18, 9);
     if (prop->kind == SAC_PROP_BAKED && prop->builtin && prop->shape.mesh)
         sac_mesh_builtin(prop->source, room < 400 ? 400 : room > 4000 ? 4000 : room, mesh, NULL);
     return *mesh;
@@ -260,7 +198,7 @@ static bool add_edge(drawing *d, const float from[3], const float to[3], float t
     for (int k = 0; k < 3; k++)
         half[k] = fmaxf(thick, 0.5f * fabsf(to[k] - from[k])), pose.translation[k] = 0.5f * (from[k] + to[k]);
     sac_colour_from_srgb(0x8d949c, albedo);
-    sac_mesh *mesh = box_mesh(half);
+    sac_mesh *mesh = sac_prop_mesh_box(half, 0);
     bool ok = mesh && add_mesh(d, mesh, &pose, albedo);
     sac_mesh_destroy(&mesh);
     return ok;

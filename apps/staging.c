@@ -100,6 +100,7 @@ static sac_result bake_prop(sac_prop *prop, uint32_t threads, sac_error *error)
     snprintf(doing, sizeof doing, "baking %.60s", prop->shape.name);
     def.threads = threads;
     if (prop->depth) def.depth = prop->depth;
+    def.optimise = !prop->quick;
     def.progress = sac_console_progress;
     def.user = doing;
     result = sac_shape_build(&prop->shape, &def, &prop->tree, error);
@@ -173,6 +174,7 @@ static sac_result enter(sac_staging *staging, sac_world *world, sac_actor *actor
 {
     sac_body_def def = actor->def;
     def.shape = staging->props.data[actor->prop].id;
+    def.user = (uint64_t)(actor - staging->actors.data) + 1;
     if (sac_body_create(world, &def, &actor->id, error) == SAC_OK) return SAC_OK;
     return place_error(staging, actor->line, "body", actor->name, error);
 }
@@ -191,6 +193,10 @@ sac_result sac_staging_raise(sac_staging *staging, sac_world *world, sac_error *
         if (!actor->later) result = enter(staging, world, actor, error);
     }
     staging->next_cue = 0;
+    staging->rng = staging->first_rng;
+    staging->script_bodies.count = 0;
+    staging->script_first = 0;
+    staging->script_owed = 0;
     return result;
 }
 

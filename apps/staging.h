@@ -45,13 +45,16 @@ typedef struct sac_prop {
     char *source;              /* BAKED, TREE, TERRAIN: owned */
     bool builtin;              /* the source is a built-in's name, no file */
     uint32_t triangles, depth; /* BAKED: of a built-in mesh, 0 its default; levels of the tree, default 3 */
+    bool quick;                /* BAKED: without the optimiser, in a third of the time */
     float radius;              /* SPHERE, CAPSULE */
     float half[3];             /* BOX: half its sides; CAPSULE: [1] half the length of its axis */
     float normal[3], offset;   /* PLANE */
     float *heights, spacing;   /* HEIGHTS: owned, row by row */
     uint32_t columns, rows;
-    bool hidden;  /* not drawn: glass walls */
-    int64_t line; /* of the scene file; 0: none */
+    bool hidden;     /* not drawn: glass walls */
+    uint32_t colour; /* sRGB, 0xrrggbb; 0: from the palette */
+    float gloss;     /* 0 chalk to 1 lacquer */
+    int64_t line;    /* of the scene file; 0: none */
     /* made by sac_staging_open */
     bool opened;
     sac_shape shape; /* what there is to draw: mesh or spheres */
@@ -110,13 +113,19 @@ struct sac_staging {
     float fov[2];            /* degrees across and up */
     bool nobody;             /* no viewer at all */
     sac_script *script;
-    sac_rng rng;          /* the script's */
-    uint32_t most_bodies; /* on stage at once, static ones included */
-    uint32_t script_prop; /* what the script creates */
+    sac_rng rng, first_rng; /* the script's; as it was at the start */
+    uint32_t most_bodies;   /* on stage at once, static ones included */
+    uint32_t script_prop;   /* what the script creates */
     sac_body_def script_body;
     sac_array(sac_body_id) script_bodies; /* the script's, oldest at script_first */
     uint32_t script_first, script_most;
     double script_owed;
+    uint32_t script_props; /* props from script_prop on that the script takes in turn; 0 and 1: one */
+    uint32_t script_crowd; /* how many of its bodies the script keeps up; at most script_most */
+    /* Scenes that run in two worlds beside each other: what tells them apart, and how far their origins are
+     * from one another, metres. */
+    const char *policies[2];
+    float apart;
 };
 
 typedef struct sac_staging_def {
@@ -129,7 +138,8 @@ typedef struct sac_staging_def {
 void sac_staging_init(sac_staging *staging, const char *name);
 void sac_staging_fini(sac_staging *staging);
 
-/* pile, burst, wake, rain, stack, avalanche, orrery. ERROR_ARGUMENT for another name, with what was meant. On
+/* pile, burst, wake, rain, stack, avalanche, orrery; made for VR: workshop, hailstorm, billiards,
+ * side-by-side. ERROR_ARGUMENT for another name, with what was meant. On
  * failure there is nothing to release. */
 sac_result sac_staging_builtin(sac_staging *out_staging, const char *name, const sac_staging_def *def,
                                sac_error *error);
@@ -144,7 +154,8 @@ bool sac_staging_add_cue(sac_staging *staging, const sac_cue *cue);
 
 /* Read and bake what the props need, each once, with a progress bar. Errors name the scene file's line. */
 sac_result sac_staging_open(sac_staging *staging, uint32_t threads, sac_error *error);
-/* Gravity, shapes and bodies into an empty world. */
+/* Gravity, shapes and bodies into an empty world; once more for a fresh start in another one. A body's `user`
+ * is its actor's index + 1; the script's follow, by their place in script_bodies. */
 sac_result sac_staging_raise(sac_staging *staging, sac_world *world, sac_error *error);
 /* Whatever is due before this frame. */
 sac_result sac_staging_cue(sac_staging *staging, sac_world *world, uint64_t frame, double hz,

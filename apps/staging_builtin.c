@@ -6,32 +6,20 @@
 
 #include "apps/options.h"
 #include "apps/shared_scene.h"
-#include "apps/staging.h"
+#include "apps/staging_plan_internal.h"
 
-typedef struct plan {
-    sac_staging *staging;
-    uint32_t bodies;
-    const char *shape;
-    uint64_t seed;
-    sac_error *error;
-} plan;
-
-static const float TORUS_ACROSS = 0.8f; /* other shapes are scaled to this, the largest side of their box */
-
-static sac_result no_memory(const plan *p)
+sac_result sac_plan_no_memory(const sac_plan *p)
 {
     return sac_error_set(p->error, SAC_ERROR_MEMORY, "fewer bodies", "no memory for %u bodies", p->bodies);
 }
 
-static bool is_torus(const char *shape)
+bool sac_plan_is_torus(const char *shape)
 {
     return strcmp(shape, "t24") == 0 || strcmp(shape, "t100") == 0 || strcmp(shape, "t500") == 0;
 }
 
-/* The shape all bodies of a scene have, as a prop, and a body of it `across` metres large and of 1 kg: a
- * torus as it is, others scaled. *out_half (may be NULL) is half the sides of its box. */
-static sac_result cast_shape(plan *p, float across, uint32_t *out_prop, sac_body_def *out_def,
-                             float out_half[3])
+sac_result sac_plan_cast(sac_plan *p, float across, uint32_t *out_prop, sac_body_def *out_def,
+                         float out_half[3])
 {
     sac_shape shape;
     sac_box box = sac_box_empty();
@@ -56,22 +44,21 @@ static sac_result cast_shape(plan *p, float across, uint32_t *out_prop, sac_body
     if (!(largest > 0))
         return sac_error_set(p->error, SAC_ERROR_EMPTY, "use another shape", "'%.100s' has no size",
                              p->shape);
-    out_def->scale = is_torus(p->shape) && across == TORUS_ACROSS ? 1 : across / largest;
+    out_def->scale = sac_plan_is_torus(p->shape) && across == SAC_TORUS_ACROSS ? 1 : across / largest;
     if (out_half)
         for (int k = 0; k < 3; k++) out_half[k] = 0.5f * (box.high[k] - box.low[k]) * out_def->scale;
     *out_prop = sac_staging_add_prop(p->staging, &prop);
-    return *out_prop == UINT32_MAX ? no_memory(p) : SAC_OK;
+    return *out_prop == UINT32_MAX ? sac_plan_no_memory(p) : SAC_OK;
 }
 
-/* Uniform in the ball of radius 1. */
-static void in_ball(sac_rng *rng, float out[3])
+void sac_plan_in_ball(sac_rng *rng, float out[3])
 {
     do
         for (int k = 0; k < 3; k++) out[k] = sac_rng_range(rng, -1, 1);
     while (out[0] * out[0] + out[1] * out[1] + out[2] * out[2] > 1);
 }
 
-static void turn_at_random(sac_rng *rng, float out[4])
+void sac_plan_turn(sac_rng *rng, float out[4])
 {
     float square;
     do {
@@ -82,7 +69,7 @@ static void turn_at_random(sac_rng *rng, float out[4])
     for (int k = 0; k < 4; k++) out[k] *= inverse;
 }
 
-static uint32_t add_floor(plan *p)
+uint32_t sac_plan_floor(sac_plan *p)
 {
     sac_prop prop = {.name = "floor", .kind = SAC_PROP_PLANE, .normal = {0, 1, 0}};
     sac_body_def def = sac_default_body_def();
@@ -93,7 +80,7 @@ static uint32_t add_floor(plan *p)
 
 /* ---- the shared scenes ---- */
 
-static sac_result add_boxes(plan *p, const sac_shared_scene *shared)
+static sac_result add_boxes(sac_plan *p, const sac_shared_scene *shared)
 {
     for (uint32_t i = 0; i < shared->box_count; i++) {
         sac_prop prop = {.kind = SAC_PROP_BOX, .hidden = true};
@@ -106,7 +93,7 @@ static sac_result add_boxes(plan *p, const sac_shared_scene *shared)
         uint32_t index = sac_staging_add_prop(p->staging, &prop);
         uint32_t actor =
             index == UINT32_MAX ? index : sac_staging_add_actor(p->staging, prop.name, index, &def);
-        if (actor == UINT32_MAX) return no_memory(p);
+        if (actor == UINT32_MAX) return sac_plan_no_memory(p);
     }
     return SAC_OK;
 }
@@ -122,17 +109,17 @@ static void watch_box(sac_staging *staging, const sac_shared_scene *shared)
     staging->target[0] = 0, staging->target[1] = 0.12f * shared->side, staging->target[2] = 0;
 }
 
-static sac_result set_shared(plan *p, const char *kind)
+sac_result sac_plan_shared(sac_plan *p, const char *kind)
 {
     sac_shared_scene shared;
     sac_staging *staging = p->staging;
     uint32_t prop;
     sac_body_def def;
-    sac_result result = sac_shared_scene_create(&shared, kind, is_torus(p->shape) ? p->shape : "t24",
+    sac_result result = sac_shared_scene_create(&shared, kind, sac_plan_is_torus(p->shape) ? p->shape : "t24",
                                                 p->bodies, p->seed, p->error);
     if (result != SAC_OK) return result;
-    result = cast_shape(p, TORUS_ACROSS, &prop, &def, NULL);
-    if (result == SAC_OK && is_torus(p->shape))
+    result = sac_plan_cast(p, SAC_TORUS_ACROSS, &prop, &def, NULL);
+    if (result == SAC_OK && sac_plan_is_torus(p->shape))
         for (int k = 0; k < 3; k++) def.inertia[k] = shared.inertia[k];
     def.mass = shared.mass;
     def.material.friction = shared.friction, def.material.restitution = shared.restitution;
@@ -142,7 +129,7 @@ static sac_result set_shared(plan *p, const char *kind)
         memcpy(def.rotation, shared.bodies[i].rotation, sizeof def.rotation);
         memcpy(def.velocity, shared.bodies[i].velocity, sizeof def.velocity);
         uint32_t actor = sac_staging_add_actor(staging, NULL, prop, &def);
-        if (actor == UINT32_MAX) result = no_memory(p);
+        if (actor == UINT32_MAX) result = sac_plan_no_memory(p);
         if (i == 0) first = actor;
     }
     if (result == SAC_OK) result = add_boxes(p, &shared);
@@ -162,15 +149,15 @@ static sac_result set_shared(plan *p, const char *kind)
         sac_cue cue = {
             .kind = SAC_CUE_THROW, .time = shared.throw_frame / 90.0, .actor = first + shared.thrown};
         memcpy(cue.vector, shared.throw_velocity, sizeof cue.vector);
-        if (!sac_staging_add_cue(staging, &cue)) result = no_memory(p);
+        if (!sac_staging_add_cue(staging, &cue)) result = sac_plan_no_memory(p);
     }
     sac_shared_scene_destroy(&shared);
     return result;
 }
 
-static sac_result set_pile(plan *p) { return set_shared(p, "pile"); }
-static sac_result set_burst(plan *p) { return set_shared(p, "burst"); }
-static sac_result set_wake(plan *p) { return set_shared(p, "wake"); }
+static sac_result set_pile(sac_plan *p) { return sac_plan_shared(p, "pile"); }
+static sac_result set_burst(sac_plan *p) { return sac_plan_shared(p, "burst"); }
+static sac_result set_wake(sac_plan *p) { return sac_plan_shared(p, "wake"); }
 
 /* ---- rain ---- */
 
@@ -211,8 +198,9 @@ static sac_result rain(sac_staging *staging, sac_world *world, uint64_t frame, d
         staging->script_owed -= 1;
         def.shape = staging->props.data[staging->script_prop].id;
         find_sky(staging, world, half, def.position);
-        turn_at_random(&staging->rng, def.rotation);
+        sac_plan_turn(&staging->rng, def.rotation);
         bool full = staging->script_bodies.count >= staging->script_most;
+        def.user = staging->actors.count + (full ? staging->script_first : staging->script_bodies.count) + 1;
         sac_body_id *slot = full ? &staging->script_bodies.data[staging->script_first] : NULL;
         if (full) result = sac_body_destroy(world, *slot, error);
         if (result == SAC_OK) result = sac_body_create(world, &def, &id, error);
@@ -225,18 +213,19 @@ static sac_result rain(sac_staging *staging, sac_world *world, uint64_t frame, d
     return result;
 }
 
-static sac_result set_rain(plan *p)
+static sac_result set_rain(sac_plan *p)
 {
     sac_shared_scene shared;
     sac_staging *staging = p->staging;
-    sac_result result = sac_shared_scene_create(&shared, "pile", is_torus(p->shape) ? p->shape : "t24",
-                                                p->bodies, p->seed, p->error);
+    sac_result result = sac_shared_scene_create(
+        &shared, "pile", sac_plan_is_torus(p->shape) ? p->shape : "t24", p->bodies, p->seed, p->error);
     if (result != SAC_OK) return result;
-    result = cast_shape(p, TORUS_ACROSS, &staging->script_prop, &staging->script_body, NULL);
-    if (result == SAC_OK && is_torus(p->shape))
+    result = sac_plan_cast(p, SAC_TORUS_ACROSS, &staging->script_prop, &staging->script_body, NULL);
+    if (result == SAC_OK && sac_plan_is_torus(p->shape))
         for (int k = 0; k < 3; k++) staging->script_body.inertia[k] = shared.inertia[k];
     if (result == SAC_OK) result = add_boxes(p, &shared);
-    if (result == SAC_OK && !sac_array_reserve(&staging->script_bodies, p->bodies)) result = no_memory(p);
+    if (result == SAC_OK && !sac_array_reserve(&staging->script_bodies, p->bodies))
+        result = sac_plan_no_memory(p);
     watch_box(staging, &shared);
     staging->script_body.position[1] = fmaxf(3, 0.75f * shared.side);
     staging->script_body.velocity[1] = -2;
@@ -249,15 +238,15 @@ static sac_result set_rain(plan *p)
 /* ---- stack ---- */
 
 /* A tower of ten, and a pyramid of the rest beside it. */
-static sac_result set_stack(plan *p)
+static sac_result set_stack(sac_plan *p)
 {
     enum { TOWER = 10 };
     uint32_t prop, row = 0, rows = 1;
     sac_body_def def;
     float half[3];
-    sac_result result = cast_shape(p, 0.4f, &prop, &def, half);
+    sac_result result = sac_plan_cast(p, 0.4f, &prop, &def, half);
     if (result != SAC_OK) return result;
-    if (add_floor(p) == UINT32_MAX) return no_memory(p);
+    if (sac_plan_floor(p) == UINT32_MAX) return sac_plan_no_memory(p);
     uint32_t tower = p->bodies < TOWER ? p->bodies : TOWER, rest = p->bodies - tower, column = 0;
     while (rows * (rows + 1) / 2 < rest) rows++;
     float wide = 2.04f * half[0], high = 2.005f * half[1], base = (float)rows * wide;
@@ -271,7 +260,7 @@ static sac_result set_stack(plan *p)
             def.position[1] = half[1] + (float)row * high;
             if (++column == rows - row) column = 0, row++;
         }
-        if (sac_staging_add_actor(p->staging, NULL, prop, &def) == UINT32_MAX) return no_memory(p);
+        if (sac_staging_add_actor(p->staging, NULL, prop, &def) == UINT32_MAX) return sac_plan_no_memory(p);
     }
     float across = base + 8 * half[0];
     p->staging->eye[0] = -0.1f * across, p->staging->eye[1] = 1.7f, p->staging->eye[2] = 0.6f * across + 1.5f;
@@ -298,7 +287,7 @@ static void shape_gully(float *heights, float size, sac_rng *rng)
         }
 }
 
-static sac_result set_avalanche(plan *p)
+static sac_result set_avalanche(sac_plan *p)
 {
     static const float spacing = 0.9f;
     float heights[POSTS * POSTS];
@@ -310,7 +299,7 @@ static sac_result set_avalanche(plan *p)
     uint32_t columns = 4;
     while (columns * columns * 3 / 2 < p->bodies) columns++;
     float size = fmaxf(8, (float)columns * spacing);
-    sac_result result = cast_shape(p, TORUS_ACROSS, &prop, &def, NULL);
+    sac_result result = sac_plan_cast(p, SAC_TORUS_ACROSS, &prop, &def, NULL);
     if (result != SAC_OK) return result;
     shape_gully(heights, size, &rng);
     sac_prop hill = {.name = "gully",
@@ -323,20 +312,20 @@ static sac_result set_avalanche(plan *p)
     still.material.friction = 0.4f;
     ground = sac_staging_add_prop(staging, &hill);
     if (ground == UINT32_MAX || sac_staging_add_actor(staging, "gully", ground, &still) == UINT32_MAX)
-        return no_memory(p);
+        return sac_plan_no_memory(p);
     uint32_t across = columns < 2 ? 1 : (uint32_t)((float)columns * 1.0f), along = across / 2;
     for (uint32_t i = 0; i < p->bodies; i++) {
         uint32_t layer = i / (across * along), row = i / across % along, column = i % across;
         float shift[3];
-        in_ball(&rng, shift);
+        sac_plan_in_ball(&rng, shift);
         def.position[0] = ((float)column - 0.5f * (float)(across - 1)) * spacing * 0.98f + 0.02f * shift[0];
         def.position[2] = -0.92f * size + (float)row * spacing + 0.02f * shift[2];
         float fall = fmaxf(0, -0.1f * size - def.position[2]),
               bank = fmaxf(0, fabsf(def.position[0]) - 0.55f * size);
         def.position[1] = 0.72f * fall + 1.8f * bank * bank / size + 0.7f + 0.02f * size +
                           0.9f * (float)layer + 0.02f * shift[1];
-        turn_at_random(&rng, def.rotation);
-        if (sac_staging_add_actor(staging, NULL, prop, &def) == UINT32_MAX) return no_memory(p);
+        sac_plan_turn(&rng, def.rotation);
+        if (sac_staging_add_actor(staging, NULL, prop, &def) == UINT32_MAX) return sac_plan_no_memory(p);
     }
     staging->bounded = true;
     staging->bounds =
@@ -383,7 +372,7 @@ static bool crowded(const sac_staging *staging, const float at[3], float reach)
     return false;
 }
 
-static sac_result set_orrery(plan *p)
+static sac_result set_orrery(sac_plan *p)
 {
     sac_staging *staging = p->staging;
     sac_rng rng = sac_rng_seed(p->seed);
@@ -392,8 +381,8 @@ static sac_result set_orrery(plan *p)
     uint32_t prop, index = sac_staging_add_prop(staging, &sun);
     still.kind = SAC_BODY_STATIC;
     if (index == UINT32_MAX || sac_staging_add_actor(staging, "sun", index, &still) == UINT32_MAX)
-        return no_memory(p);
-    sac_result result = cast_shape(p, 0.3f, &prop, &def, NULL);
+        return sac_plan_no_memory(p);
+    sac_result result = sac_plan_cast(p, 0.3f, &prop, &def, NULL);
     if (result != SAC_OK) return result;
     float outer = 2.5f + 0.4f * sqrtf((float)p->bodies);
     def.never_sleeps = true;
@@ -401,12 +390,12 @@ static sac_result set_orrery(plan *p)
     for (uint32_t i = 0; i < p->bodies; i++) {
         float at[3], up[3], tangent[3], distance, length;
         do {
-            in_ball(&rng, at);
+            sac_plan_in_ball(&rng, at);
             at[1] *= 0.1f;
             for (int k = 0; k < 3; k++) at[k] *= outer;
             distance = sqrtf(at[0] * at[0] + at[1] * at[1] + at[2] * at[2]);
         } while (distance < 1.5f || crowded(staging, at, 0.45f));
-        in_ball(&rng, up);
+        sac_plan_in_ball(&rng, up);
         for (int k = 0; k < 3; k++) up[k] *= 0.1f;
         up[1] += 1;
         for (int k = 0; k < 3; k++)
@@ -414,9 +403,9 @@ static sac_result set_orrery(plan *p)
         length = sqrtf(tangent[0] * tangent[0] + tangent[1] * tangent[1] + tangent[2] * tangent[2]);
         float speed = sqrtf(PULL / distance) / fmaxf(length, 1e-6f);
         for (int k = 0; k < 3; k++) def.position[k] = at[k], def.velocity[k] = tangent[k] * speed;
-        in_ball(&rng, def.spin);
-        turn_at_random(&rng, def.rotation);
-        if (sac_staging_add_actor(staging, NULL, prop, &def) == UINT32_MAX) return no_memory(p);
+        sac_plan_in_ball(&rng, def.spin);
+        sac_plan_turn(&rng, def.rotation);
+        if (sac_staging_add_actor(staging, NULL, prop, &def) == UINT32_MAX) return sac_plan_no_memory(p);
     }
     memset(staging->gravity, 0, sizeof staging->gravity);
     staging->script = attract;
@@ -431,7 +420,7 @@ static const struct {
     const char *name, *about, *shape;
     uint32_t bodies;
     uint64_t seed;
-    sac_result (*set)(plan *p);
+    sac_result (*set)(sac_plan *p);
 } scenes[] = {
     {"pile", "bodies fall into an open-topped box and come to rest", "t24", 500, SAC_SHARED_SEED, set_pile},
     {"burst", "bodies fly together from all sides and meet in the same few frames", "t24", 500,
@@ -442,6 +431,11 @@ static const struct {
     {"stack", "a tower of ten and a pyramid", "cube56", 130, 1, set_stack},
     {"avalanche", "bodies slide down a rough slope", "t24", 300, 1, set_avalanche},
     {"orrery", "bodies circle a sun, rarely meeting", "knot", 400, 1, set_orrery},
+    {"workshop", "a table full of things to grab, stack and throw", NULL, 40, 1, sac_plan_workshop},
+    {"hailstorm", "knots, gears and springs rain into a courtyard", NULL, 2000, 1, sac_plan_hailstorm},
+    {"billiards", "a few collisions that matter, seen closely", NULL, 18, 1, sac_plan_billiards},
+    {"side-by-side", "the same pile at the same budget, round-robin and jnd", "t24", 300, SAC_SHARED_SEED,
+     sac_plan_side_by_side},
 };
 enum { SCENES = sizeof scenes / sizeof *scenes };
 
@@ -456,19 +450,19 @@ sac_result sac_staging_builtin(sac_staging *out, const char *name, const sac_sta
                                sac_error *error)
 {
     const char *names[SCENES + 1] = {0};
-    char remedy[160];
+    char remedy[200];
     for (int i = 0; i < SCENES; i++) {
         names[i] = scenes[i].name;
         if (strcmp(name, names[i]) != 0) continue;
-        plan p = {out, def->bodies ? def->bodies : scenes[i].bodies,
-                  def->shape ? def->shape : scenes[i].shape, def->seed_given ? def->seed : scenes[i].seed,
-                  error};
+        sac_plan p = {out, def->bodies ? def->bodies : scenes[i].bodies,
+                      def->shape ? def->shape : scenes[i].shape, def->seed_given ? def->seed : scenes[i].seed,
+                      error};
         if (p.bodies > SAC_STAGING_MOST_BODIES)
             return sac_error_set(error, SAC_ERROR_LIMIT, "ask for fewer", "%u bodies are more than %u",
                                  p.bodies, SAC_STAGING_MOST_BODIES);
         sac_staging_init(out, name);
         sac_result result = scenes[i].set(&p);
-        out->rng = sac_rng_seed(p.seed);
+        out->rng = out->first_rng = sac_rng_seed(p.seed);
         out->most_bodies = (uint32_t)out->actors.count + out->script_most;
         if (result != SAC_OK) sac_staging_fini(out);
         return result;
@@ -478,6 +472,7 @@ sac_result sac_staging_builtin(sac_staging *out, const char *name, const sac_sta
         snprintf(remedy, sizeof remedy, "did you mean %s?", meant);
     else
         snprintf(remedy, sizeof remedy,
-                 "give a scene file (.json) or one of pile burst wake rain stack avalanche orrery");
+                 "give a scene file (.json) or one of pile burst wake rain stack avalanche orrery workshop "
+                 "hailstorm billiards side-by-side");
     return sac_error_set(error, SAC_ERROR_ARGUMENT, remedy, "there is no scene '%.100s'", name);
 }

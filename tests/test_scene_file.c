@@ -296,13 +296,14 @@ static void built_in_scenes_are_what_they_say(void **state)
                 assert_true(a->prop < staging.props.count && sac_vec3_is_finite(a->def.position));
                 moving += a->def.kind == SAC_BODY_DYNAMIC;
             }
-            assert_int_equal(moving + staging.script_most, bodies);
+            uint32_t scripted = staging.script_crowd ? staging.script_crowd : staging.script_most;
+            assert_int_equal(moving + scripted, bodies);
             sac_viewer viewer = sac_staging_viewer(&staging);
             assert_int_equal(sac_viewer_check(&viewer, NULL), SAC_OK);
             sac_staging_fini(&staging);
         }
     }
-    assert_int_equal(count, 7);
+    assert_int_equal(count, 11);
     const sac_staging_def def = {0}, other = {.shape = "knot", .bodies = 3}, bad = {.shape = "knto"};
     assert_int_equal(sac_staging_builtin(&staging, "plie", &def, &error), SAC_ERROR_ARGUMENT);
     assert_non_null(strstr(error.remedy, "pile"));

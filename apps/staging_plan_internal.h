@@ -1,0 +1,35 @@
+/* What the built-in scenes are made with; apps/staging_builtin.c and apps/staging_vr.c only. */
+#ifndef SAC_APPS_STAGING_PLAN_INTERNAL_H
+#define SAC_APPS_STAGING_PLAN_INTERNAL_H
+
+#include "apps/staging.h"
+
+typedef struct sac_plan {
+    sac_staging *staging;
+    uint32_t bodies;
+    const char *shape; /* NULL: the scene has several of its own */
+    uint64_t seed;
+    sac_error *error;
+} sac_plan;
+
+#define SAC_TORUS_ACROSS 0.8f /* other shapes are scaled to this, the largest side of their box */
+
+sac_result sac_plan_no_memory(const sac_plan *p);
+bool sac_plan_is_torus(const char *shape);
+/* The shape all bodies of a scene have, as a prop, and a body of it `across` metres large and of 1 kg: a
+ * torus as it is, others scaled. *out_half (may be NULL) is half the sides of its box. */
+sac_result sac_plan_cast(sac_plan *p, float across, uint32_t *out_prop, sac_body_def *out_def,
+                         float out_half[3]);
+/* Uniform in the ball of radius 1. */
+void sac_plan_in_ball(sac_rng *rng, float out[3]);
+void sac_plan_turn(sac_rng *rng, float out[4]);
+uint32_t sac_plan_floor(sac_plan *p);
+/* A scene of shared_scene.h: pile, burst, wake. */
+sac_result sac_plan_shared(sac_plan *p, const char *kind);
+
+sac_result sac_plan_workshop(sac_plan *p);
+sac_result sac_plan_hailstorm(sac_plan *p);
+sac_result sac_plan_billiards(sac_plan *p);
+sac_result sac_plan_side_by_side(sac_plan *p);
+
+#endif
