@@ -272,7 +272,7 @@ static sac_result make_world(runner *r, sac_error *error)
 
 sac_result sac_run_go(sac_run *out_run, sac_staging *staging, const sac_run_def *given, sac_error *error)
 {
-    static const sac_gaze_trace middle = {.kind = SAC_TRACE_CENTER};
+    static const sac_gaze_trace middle = {0};
     sac_run_def def = *given;
     if (!def.gaze) def.gaze = &middle;
     runner r = {.run = out_run, .staging = staging, .def = &def, .prop = UINT32_MAX};

@@ -231,7 +231,7 @@ static void scene_files_run(void **state)
     assert_int_equal(json_integer_value(json_object_get(object, "bodies")), 36); /* the shot is gone again */
     json_decref(object);
     expect("run bad.json", 1, "bad.json:2: there is no shape \"b\"");
-    expect("run towers.json --gaze bad.csv", 1, "bad.csv:2: not four");
+    expect("run towers.json --gaze bad.csv", 1, "bad.csv:2: there are 3 values, not four");
     expect("run missing.json", 1, "missing.json:1: shape \"a\": ");
     expect("run nowhere.json", 1, "nowhere.json");
     expect("run towers.json --bodies 4", 2, "built-in scenes");
