@@ -29,6 +29,7 @@ struct sac_gpu {
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceMemoryProperties memory;
     bool multiview, validation;
+    bool depth_resolve; /* depth can come out of a multisampled pass */
     VkDebugUtilsMessengerEXT messenger;
     uint32_t messages; /* of the validation layer */
     sac_renderer_def def;
@@ -47,19 +48,25 @@ typedef struct sac_renderer sac_renderer;
 
 /* What the screen's images are like. */
 typedef struct sac_renderer_format {
-    VkFormat colour;        /* an sRGB format, or UNORM: then the shader encodes */
+    VkFormat colour; /* RGBA or BGRA, 8 bits sRGB or UNORM, or 16-bit floats. UNORM, and views that are not
+                        layers, are copied to and need TRANSFER_DST usage */
     uint32_t width, height; /* of a view */
     uint32_t views;         /* 1 or 2 */
     VkImageLayout
         colour_layout; /* the image is in before (contents dropped) and after: COLOR_ATTACHMENT_OPTIMAL for
                           XR, PRESENT_SRC_KHR for a window, TRANSFER_SRC_OPTIMAL offscreen */
+    bool depth;        /* images come with a depth image to fill: 1 at the near plane, 0 at infinity. Asks
+                          sac_renderer_gives_depth after */
 } sac_renderer_format;
 
 /* Up to three frames' worth of buffers and command buffers; images are registered as they come. */
 sac_result sac_renderer_create(sac_gpu *gpu, const sac_renderer_format *format, sac_renderer **out_renderer,
                                sac_error *error);
 void sac_renderer_destroy(sac_renderer **renderer);
-/* Size or format changed: what depends on it is made again. */
+/* False: samples cannot be resolved here; leave the depth images out. */
+bool sac_renderer_gives_depth(const sac_renderer *renderer);
+/* Size or format changed, or the images were made again (call it then even if nothing else changed): what
+ * depends on it is made again. */
 sac_result sac_renderer_resize(sac_renderer *renderer, const sac_renderer_format *format, sac_error *error);
 
 /* An image to draw into: one image with an array layer a view, or one image a view, or (side by side) one
@@ -80,12 +87,15 @@ sac_result sac_renderer_wait(sac_renderer *renderer, sac_error *error);
 
 /* ---- the gallery, as the renderer reads it ---- */
 
+enum { SAC_GALLERY_MOST_TRIANGLES = 4 * 1024 * 1024, SAC_GALLERY_MOST_SPHERES = 4096 };
+
 typedef struct sac_gallery_vertex {
     float position[3], normal[3];
 } sac_gallery_vertex;
 typedef struct sac_gallery_level {
     uint32_t first_index, index_count;
     float error; /* farthest the surface is off, metres at scale 1 */
+    float edge;  /* of a typical triangle, metres at scale 1 */
 } sac_gallery_level;
 typedef struct sac_gallery_model {
     sac_gallery_level levels[SAC_GALLERY_LEVELS];

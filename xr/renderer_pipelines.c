@@ -1,0 +1,242 @@
+/* One table of pipelines: shaders, vertices, blending, depth. */
+#include "xr/renderer_parts_internal.h"
+
+#include <stddef.h>
+
+#include <sac_shaders.h>
+
+typedef enum vertices { NO_VERTICES, MESHES } vertices;
+
+typedef struct recipe {
+    const uint32_t *vertex, *vertex_multiview, *fragment; /* fragment NULL: depth only */
+    size_t vertex_size, vertex_multiview_size, fragment_size;
+    vertices vertices;
+    bool strip, blend, write_depth, cull, shadow;
+    VkCompareOp depth;
+} recipe;
+
+#define STAGES(v, f)                                                                                    \
+    .vertex = sac_shader_##v##_vert, .vertex_size = sizeof sac_shader_##v##_vert,                       \
+    .vertex_multiview = sac_shader_##v##_vert_multiview,                                                \
+    .vertex_multiview_size = sizeof sac_shader_##v##_vert_multiview, .fragment = sac_shader_##f##_frag, \
+    .fragment_size = sizeof sac_shader_##f##_frag
+
+static const recipe recipes[SAC_PIPES] = {
+    [SAC_PIPE_MESH] = {STAGES(mesh, mesh), MESHES, .write_depth = true, .cull = true,
+                       .depth = VK_COMPARE_OP_GREATER},
+    [SAC_PIPE_GHOST] = {STAGES(mesh, mesh), MESHES, .blend = true, .cull = true,
+                        .depth = VK_COMPARE_OP_GREATER},
+    [SAC_PIPE_GROUND] = {STAGES(ground, ground), .strip = true, .write_depth = true,
+                         .depth = VK_COMPARE_OP_GREATER},
+    [SAC_PIPE_SKY] = {STAGES(sky, sky), .depth = VK_COMPARE_OP_EQUAL},
+    [SAC_PIPE_SHADOW_MESH] = {.vertex = sac_shader_shadow_vert,
+                              .vertex_size = sizeof sac_shader_shadow_vert,
+                              .vertices = MESHES,
+                              .write_depth = true,
+                              .shadow = true,
+                              .depth = VK_COMPARE_OP_LESS},
+};
+
+static const VkVertexInputBindingDescription mesh_bindings[] = {
+    {0, sizeof(sac_gallery_vertex), VK_VERTEX_INPUT_RATE_VERTEX},
+    {1, sizeof(sac_instance), VK_VERTEX_INPUT_RATE_INSTANCE},
+};
+static const VkVertexInputAttributeDescription mesh_attributes[] = {
+    {0, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(sac_gallery_vertex, position)},
+    {1, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(sac_gallery_vertex, normal)},
+    {2, 1, VK_FORMAT_R32G32B32A32_SFLOAT, offsetof(sac_instance, rotation)},
+    {3, 1, VK_FORMAT_R32G32B32A32_SFLOAT, offsetof(sac_instance, position)},
+    {4, 1, VK_FORMAT_R8G8B8A8_UNORM, offsetof(sac_instance, colour)},
+    {5, 1, VK_FORMAT_R32G32_SFLOAT, offsetof(sac_instance, gloss)},
+};
+/* The shadow needs the place only; an attribute nobody reads earns a warning. */
+static const VkVertexInputAttributeDescription shadow_attributes[] = {
+    {0, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(sac_gallery_vertex, position)},
+    {2, 1, VK_FORMAT_R32G32B32A32_SFLOAT, offsetof(sac_instance, rotation)},
+    {3, 1, VK_FORMAT_R32G32B32A32_SFLOAT, offsetof(sac_instance, position)},
+};
+
+static VkPipelineVertexInputStateCreateInfo vertex_input(const recipe *r)
+{
+    VkPipelineVertexInputStateCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
+    };
+    switch (r->vertices) {
+    case NO_VERTICES:
+        break;
+    case MESHES:
+        info.vertexBindingDescriptionCount = 2;
+        info.pVertexBindingDescriptions = mesh_bindings;
+        info.vertexAttributeDescriptionCount = r->shadow ? 3 : 6;
+        info.pVertexAttributeDescriptions = r->shadow ? shadow_attributes : mesh_attributes;
+        break;
+    }
+    return info;
+}
+
+sac_result sac_pipes_layout(const sac_gpu *gpu, sac_pipes *pipes, sac_error *error)
+{
+    const VkDescriptorSetLayoutBinding bindings[] = {
+        {0, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1, VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT,
+         NULL},
+        {1, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1, VK_SHADER_STAGE_FRAGMENT_BIT, NULL},
+    };
+    VkDescriptorSetLayoutCreateInfo set = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .bindingCount = 2,
+        .pBindings = bindings,
+    };
+    sac_result result =
+        sac_gpu_failed(vkCreateDescriptorSetLayout(gpu->device, &set, NULL, &pipes->set_layout),
+                       "describing what shaders read", error);
+    if (result != SAC_OK) return result;
+    VkPushConstantRange push = {VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof(sac_push)};
+    VkPipelineLayoutCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+        .setLayoutCount = 1,
+        .pSetLayouts = &pipes->set_layout,
+        .pushConstantRangeCount = 1,
+        .pPushConstantRanges = &push,
+    };
+    return sac_gpu_failed(vkCreatePipelineLayout(gpu->device, &info, NULL, &pipes->layout),
+                          "describing what shaders read", error);
+}
+
+static sac_result make_module(const sac_gpu *gpu, const uint32_t *code, size_t size, VkShaderModule *out,
+                              sac_error *error)
+{
+    VkShaderModuleCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+        .codeSize = size,
+        .pCode = code,
+    };
+    return sac_gpu_failed(vkCreateShaderModule(gpu->device, &info, NULL, out), "loading a shader", error);
+}
+
+static sac_result make_pipeline(const sac_gpu *gpu, const recipe *r, VkRenderPass pass, bool multiview,
+                                VkSampleCountFlagBits samples, VkPipelineLayout layout, VkPipeline *out,
+                                sac_error *error)
+{
+    VkShaderModule modules[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
+    const bool multi = multiview && !r->shadow;
+    sac_result result = make_module(gpu, multi ? r->vertex_multiview : r->vertex,
+                                    multi ? r->vertex_multiview_size : r->vertex_size, &modules[0], error);
+    if (result == SAC_OK && r->fragment)
+        result = make_module(gpu, r->fragment, r->fragment_size, &modules[1], error);
+    const VkPipelineShaderStageCreateInfo stages[2] = {
+        {
+            .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+            .stage = VK_SHADER_STAGE_VERTEX_BIT,
+            .module = modules[0],
+            .pName = "main",
+        },
+        {
+            .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+            .stage = VK_SHADER_STAGE_FRAGMENT_BIT,
+            .module = modules[1],
+            .pName = "main",
+        },
+    };
+    VkPipelineVertexInputStateCreateInfo input = vertex_input(r);
+    VkPipelineInputAssemblyStateCreateInfo assembly = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
+        .topology = r->strip ? VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP : VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
+    };
+    VkPipelineViewportStateCreateInfo viewport = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
+        .viewportCount = 1,
+        .scissorCount = 1,
+    };
+    VkPipelineRasterizationStateCreateInfo raster = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
+        .polygonMode = VK_POLYGON_MODE_FILL,
+        .cullMode = r->cull ? VK_CULL_MODE_BACK_BIT : VK_CULL_MODE_NONE,
+        .frontFace = VK_FRONT_FACE_COUNTER_CLOCKWISE,
+        .depthBiasEnable = r->shadow,
+        .depthBiasConstantFactor = 2,
+        .depthBiasSlopeFactor = 1.5f,
+        .lineWidth = 1,
+    };
+    VkPipelineMultisampleStateCreateInfo multisample = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
+        .rasterizationSamples = r->shadow ? VK_SAMPLE_COUNT_1_BIT : samples,
+    };
+    VkPipelineDepthStencilStateCreateInfo depth = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
+        .depthTestEnable = VK_TRUE,
+        .depthWriteEnable = r->write_depth,
+        .depthCompareOp = r->depth,
+    };
+    /* Alpha stays at the 1 it was cleared to. */
+    VkPipelineColorBlendAttachmentState blend = {
+        .blendEnable = r->blend,
+        .srcColorBlendFactor = VK_BLEND_FACTOR_SRC_ALPHA,
+        .dstColorBlendFactor = VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA,
+        .colorBlendOp = VK_BLEND_OP_ADD,
+        .srcAlphaBlendFactor = VK_BLEND_FACTOR_ONE,
+        .dstAlphaBlendFactor = VK_BLEND_FACTOR_ZERO,
+        .alphaBlendOp = VK_BLEND_OP_ADD,
+        .colorWriteMask = VK_COLOR_COMPONENT_R_BIT | VK_COLOR_COMPONENT_G_BIT | VK_COLOR_COMPONENT_B_BIT,
+    };
+    VkPipelineColorBlendStateCreateInfo blends = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
+        .attachmentCount = r->shadow ? 0 : 1,
+        .pAttachments = &blend,
+    };
+    const VkDynamicState dynamic[] = {VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_SCISSOR};
+    VkPipelineDynamicStateCreateInfo dynamics = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO,
+        .dynamicStateCount = 2,
+        .pDynamicStates = dynamic,
+    };
+    VkGraphicsPipelineCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
+        .stageCount = r->fragment ? 2 : 1,
+        .pStages = stages,
+        .pVertexInputState = &input,
+        .pInputAssemblyState = &assembly,
+        .pViewportState = &viewport,
+        .pRasterizationState = &raster,
+        .pMultisampleState = &multisample,
+        .pDepthStencilState = &depth,
+        .pColorBlendState = &blends,
+        .pDynamicState = &dynamics,
+        .layout = layout,
+        .renderPass = pass,
+        .basePipelineIndex = -1,
+    };
+    if (result == SAC_OK)
+        result = sac_gpu_failed(vkCreateGraphicsPipelines(gpu->device, VK_NULL_HANDLE, 1, &info, NULL, out),
+                                "making a pipeline", error);
+    vkDestroyShaderModule(gpu->device, modules[0], NULL);
+    vkDestroyShaderModule(gpu->device, modules[1], NULL);
+    return result;
+}
+
+sac_result sac_pipes_create(const sac_gpu *gpu, VkRenderPass pass, VkRenderPass shadow, bool multiview,
+                            VkSampleCountFlagBits samples, sac_pipes *pipes, sac_error *error)
+{
+    for (int i = 0; i < SAC_PIPES; i++) {
+        const recipe *r = &recipes[i];
+        sac_result result = make_pipeline(gpu, r, r->shadow ? shadow : pass, multiview, samples,
+                                          pipes->layout, &pipes->pipes[i], error);
+        if (result != SAC_OK) return result;
+    }
+    return SAC_OK;
+}
+
+void sac_pipes_clear(const sac_gpu *gpu, sac_pipes *pipes)
+{
+    for (int i = 0; i < SAC_PIPES; i++) {
+        vkDestroyPipeline(gpu->device, pipes->pipes[i], NULL);
+        pipes->pipes[i] = VK_NULL_HANDLE;
+    }
+}
+
+void sac_pipes_fini(const sac_gpu *gpu, sac_pipes *pipes)
+{
+    sac_pipes_clear(gpu, pipes);
+    vkDestroyPipelineLayout(gpu->device, pipes->layout, NULL);
+    vkDestroyDescriptorSetLayout(gpu->device, pipes->set_layout, NULL);
+    *pipes = (sac_pipes){0};
+}

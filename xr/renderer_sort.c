@@ -1,0 +1,224 @@
+/* Instances in the order they are drawn: level by projected size, out of sight dropped, then a counting sort
+ * by model and level straight into the stream, so that a model's level is one draw. Linear in the instances,
+ * and nothing is allocated once the arrays have grown to the scene. */
+#include "xr/renderer_parts_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { NOWHERE = 0xFFFFFFFFu };
+
+/* What does not depend on the instance. */
+typedef struct sight {
+    uint32_t views;
+    float eye[2][3], planes[2][4][3]; /* planes through the eye, normals inward */
+    float pixels;                     /* a unit tangent */
+    float near_plane;
+    float shadow[3][4]; /* rows: world to -1..1 across the shadow map */
+    float texels;       /* of the shadow map, a metre; 0: none */
+    float reach;        /* metres a unit of those rows */
+} sight;
+
+void sac_sort_fini(sac_sort *sort)
+{
+    sac_array_fini(&sort->keys);
+    sac_array_fini(&sort->counts);
+    sac_array_fini(&sort->order);
+    sac_array_fini(&sort->distances);
+    for (int i = 0; i < SAC_SORT_KINDS; i++) sac_array_fini(&sort->runs[i]);
+}
+
+static void sight_fill(sight *s, const sac_shader_frame *frame, const sac_drawing *drawing)
+{
+    *s = (sight){.views = drawing->view_count, .near_plane = drawing->near_plane};
+    for (uint32_t v = 0; v < s->views; v++) {
+        glm_vec3_copy((float *)frame->eye[v], s->eye[v]);
+        s->pixels = fmaxf(s->pixels, frame->eye[v][3]);
+        /* w + x, w - x, w + y, w - y of clip space are positive inside. */
+        for (int p = 0; p < 4; p++) {
+            for (int i = 0; i < 3; i++)
+                s->planes[v][p][i] =
+                    frame->clip[v][i * 4 + 3] + (p & 1 ? -1.0f : 1.0f) * frame->clip[v][i * 4 + p / 2];
+            glm_vec3_normalize(s->planes[v][p]);
+        }
+    }
+    if (frame->sun[3] > 0) {
+        s->texels = 1 / frame->size[3];
+        s->reach = drawing->sky.shadow_reach;
+        for (int r = 0; r < 2; r++)
+            for (int i = 0; i < 4; i++) s->shadow[r][i] = 2 * frame->shadow[i * 4 + r] - (i == 3);
+    }
+}
+
+static uint32_t level_for(const sac_gallery_model *model, float pixels_a_metre, float level_pixels)
+{
+    uint32_t l = model->level_count - 1;
+    while (l > 0 && model->levels[l].edge * pixels_a_metre > level_pixels &&
+           model->levels[l].error * pixels_a_metre > 0.5f)
+        l--;
+    return l;
+}
+
+/* Distance of the nearest eye that sees it, or negative. */
+static float seen_from(const sight *s, const float centre[3], float radius)
+{
+    float nearest = -1;
+    for (uint32_t v = 0; v < s->views; v++) {
+        const float x = centre[0] - s->eye[v][0], y = centre[1] - s->eye[v][1], z = centre[2] - s->eye[v][2];
+        bool inside = true;
+        for (int p = 0; p < 4; p++) {
+            const float *n = s->planes[v][p];
+            inside &= n[0] * x + n[1] * y + n[2] * z >= -radius;
+        }
+        float d = sqrtf(x * x + y * y + z * z);
+        if (inside && (nearest < 0 || d < nearest)) nearest = d;
+    }
+    return nearest;
+}
+
+static bool shadow_meets(const sight *s, const float centre[3], float radius)
+{
+    if (!(s->texels > 0)) return false;
+    const float most = 1 + radius / s->reach;
+    for (int r = 0; r < 2; r++) {
+        const float *m = s->shadow[r];
+        if (fabsf(m[0] * centre[0] + m[1] * centre[1] + m[2] * centre[2] + m[3]) > most) return false;
+    }
+    return true;
+}
+
+/* A step a twelfth of an octave or so: sign is clear, so the bits of a float order like its value. */
+static uint8_t distance_step(float d)
+{
+    uint32_t bits;
+    memcpy(&bits, &d, sizeof bits);
+    int32_t step = (int32_t)(bits >> 20) - (117 << 3);
+    return (uint8_t)(step < 0 ? 0 : step > 255 ? 255 : step);
+}
+
+static bool is_finite_instance(const sac_instance *in)
+{
+    float sum = 0;
+    for (int i = 0; i < 4; i++) sum += in->rotation[i] * 0;
+    for (int i = 0; i < 3; i++) sum += in->position[i] * 0;
+    return sum + in->scale * 0 + in->gloss * 0 + in->glow * 0 == 0;
+}
+
+/* Far to near, stable: sort->order by sort->distances. The list is `count` long and is put behind itself. */
+static bool far_to_near(sac_sort *sort)
+{
+    size_t count = sort->order.count;
+    if (!sac_array_reserve(&sort->order, 2 * count)) return false;
+    uint32_t starts[257] = {0};
+    for (size_t i = 0; i < count; i++) starts[256 - sort->distances.data[i]]++;
+    for (int i = 0; i < 256; i++) starts[i + 1] += starts[i];
+    uint32_t *from = sort->order.data, *to = sort->order.data + count;
+    for (size_t i = 0; i < count; i++) to[starts[255 - sort->distances.data[i]]++] = from[i];
+    memcpy(from, to, count * sizeof *from);
+    return true;
+}
+
+static bool build_runs(sac_sort *sort, const sac_gallery *gallery)
+{
+    const size_t buckets = gallery->models.count * SAC_GALLERY_LEVELS;
+    uint32_t at = 0;
+    for (int kind = 0; kind < SAC_SORT_KINDS; kind++) {
+        sort->runs[kind].count = 0;
+        for (size_t b = 0; b < buckets; b++) {
+            uint32_t *slot = &sort->counts.data[(size_t)kind * buckets + b];
+            uint32_t count = *slot;
+            *slot = at;
+            if (!count) continue;
+            const sac_gallery_level *level =
+                &gallery->models.data[b / SAC_GALLERY_LEVELS].levels[b % SAC_GALLERY_LEVELS];
+            sac_sort_run run = {level->first_index, level->index_count, at, count};
+            if (!sac_array_push(&sort->runs[kind], run)) return false;
+            if (kind != SAC_SORT_SHADOW) {
+                sort->shown += count;
+                sort->triangles += level->index_count / 3 * count;
+            }
+            at += count;
+        }
+    }
+    sort->total = at;
+    return true;
+}
+
+sac_result sac_sort_plan(sac_sort *sort, const sac_renderer_def *def, const sac_shader_frame *frame,
+                         const sac_renderer_format *format, const sac_drawing *drawing, sac_error *error)
+{
+    (void)format;
+    const sac_gallery *gallery = def->gallery;
+    const uint32_t count = drawing->instance_count;
+    const size_t buckets = gallery->models.count * SAC_GALLERY_LEVELS;
+    sort->order.count = sort->distances.count = 0;
+    sort->shown = sort->triangles = sort->total = 0;
+    if (!sac_array_reserve(&sort->keys, 2 * (size_t)count) ||
+        !sac_array_reserve(&sort->counts, SAC_SORT_KINDS * buckets))
+        return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "out of memory");
+    uint32_t *counts = sort->counts.data, *keys = sort->keys.data;
+    if (buckets) memset(counts, 0, SAC_SORT_KINDS * buckets * sizeof *counts);
+
+    sight s;
+    sight_fill(&s, frame, drawing);
+    for (uint32_t i = 0; i < count; i++) {
+        const sac_instance *in = &drawing->instances[i];
+        keys[2 * i] = keys[2 * i + 1] = NOWHERE;
+        if (in->model >= gallery->models.count)
+            return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL,
+                                 "instance %u is of model %u; the gallery has %zu", i, in->model,
+                                 gallery->models.count);
+        if (!is_finite_instance(in))
+            return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "instance %u is not finite", i);
+        const sac_gallery_model *model = &gallery->models.data[in->model];
+        const float *c = model->centre, *q = in->rotation, k = in->scale;
+        /* v + w t + q x t, t = 2 q x v */
+        const float tx = 2 * (q[1] * c[2] - q[2] * c[1]), ty = 2 * (q[2] * c[0] - q[0] * c[2]),
+                    tz = 2 * (q[0] * c[1] - q[1] * c[0]);
+        const float centre[3] = {
+            in->position[0] + k * (c[0] + q[3] * tx + q[1] * tz - q[2] * ty),
+            in->position[1] + k * (c[1] + q[3] * ty + q[2] * tx - q[0] * tz),
+            in->position[2] + k * (c[2] + q[3] * tz + q[0] * ty - q[1] * tx),
+        };
+        const float radius = fabsf(k) * model->radius;
+        const bool ghost = in->colour < 0xFF000000u;
+        const float distance = seen_from(&s, centre, radius);
+        if (distance >= 0) {
+            const float size = fabsf(k) * s.pixels / fmaxf(distance - radius, s.near_plane);
+            uint32_t bucket = in->model * SAC_GALLERY_LEVELS + level_for(model, size, def->level_pixels);
+            if (ghost) {
+                bucket += (uint32_t)buckets;
+                if (!sac_array_push(&sort->order, i) ||
+                    !sac_array_push(&sort->distances, distance_step(distance)))
+                    return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "out of memory");
+            }
+            keys[2 * i] = bucket;
+            counts[bucket]++;
+        }
+        if (!ghost && in->glow < 1 && shadow_meets(&s, centre, radius)) {
+            uint32_t bucket = (uint32_t)(2 * buckets) + in->model * SAC_GALLERY_LEVELS +
+                              level_for(model, fabsf(k) * s.texels, def->level_pixels);
+            keys[2 * i + 1] = bucket;
+            counts[bucket]++;
+        }
+    }
+    if (!far_to_near(sort) || !build_runs(sort, gallery))
+        return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "out of memory");
+    return SAC_OK;
+}
+
+void sac_sort_write(sac_sort *sort, const sac_drawing *drawing, sac_instance *out)
+{
+    uint32_t *starts = sort->counts.data, *keys = sort->keys.data;
+    /* Ghosts in their own order; after that their keys are done with. */
+    for (size_t g = 0; g < sort->order.count; g++) {
+        uint32_t i = sort->order.data[g];
+        out[starts[keys[2 * i]]++] = drawing->instances[i];
+        keys[2 * i] = NOWHERE;
+    }
+    for (uint32_t i = 0; i < drawing->instance_count; i++) {
+        const sac_instance *in = &drawing->instances[i];
+        if (keys[2 * i] != NOWHERE) out[starts[keys[2 * i]]++] = *in;
+        if (keys[2 * i + 1] != NOWHERE) out[starts[keys[2 * i + 1]]++] = *in;
+    }
+}
