@@ -228,7 +228,7 @@ static void read_contact(sac_world *world, uint32_t p, const sac_solver_contact 
     sac_pair_watch *watch = &world->watch[p];
     sac_pair_memory *memory = &world->memory[p];
     const sac_broad_pair *pair = &world->broad->pairs[p];
-    float impulse = 0, total = 0, speed = 0;
+    float impulse = 0, total = 0, speed = 0, met = 0; /* met: also what had bounced off before the step's end */
     for (uint32_t k = 0; k < c->count; k++) {
         m->points[k].impulse = c->points[k].impulse;
         memcpy(m->points[k].friction_impulse, c->points[k].friction_impulse,
@@ -236,6 +236,7 @@ static void read_contact(sac_world *world, uint32_t p, const sac_solver_contact 
         impulse += c->points[k].impulse;
         total += c->points[k].total;
         if (c->points[k].impulse > 0 && c->points[k].approach > speed) speed = c->points[k].approach;
+        if (c->points[k].total > 0 && c->points[k].approach > met) met = c->points[k].approach;
     }
     memcpy(m->rolling_impulse, c->rolling_impulse, sizeof m->rolling_impulse);
     memory->impulse = impulse;
@@ -243,13 +244,13 @@ static void read_contact(sac_world *world, uint32_t p, const sac_solver_contact 
         pass_on(world, pair->a, pair->b, c->a, c, -1);
         pass_on(world, pair->b, pair->a, c->b, c, 1);
     }
-    if (!watch->touching && (impulse > 0 || memory->depth >= 0)) {
+    if (!watch->touching && (impulse > 0 || met >= HIT_SPEED || memory->depth >= 0)) {
         watch->touching = true;
         world->touches[pair->a]++;
         world->touches[pair->b]++;
-        sac_world_event(world, SAC_CONTACT_BEGIN, p, impulse, speed);
+        sac_world_event(world, SAC_CONTACT_BEGIN, p, total, met);
     }
-    if (speed >= HIT_SPEED && impulse > 0) sac_world_event(world, SAC_CONTACT_HIT, p, total, speed);
+    if (met >= HIT_SPEED) sac_world_event(world, SAC_CONTACT_HIT, p, total, met);
 }
 
 /* Velocity and motion of one body of the set; its pose comes later, when fast ones have been limited. */

@@ -29,7 +29,7 @@
  * sac_body_set_kind  sac_body_set_filter sac_body_set_material  sac_body_set_motion  sac_body_push
  * sac_body_wake  sac_body_sleep  sac_body_move_to grab    sac_grab_create  sac_grab_move  sac_grab_destroy
  * sac_grab_get events  sac_world_contact_events  sac_world_move_events query   sac_world_ray
- * sac_world_overlap  sac_world_closest look    sac_world_contacts  sac_world_pairs
+ * sac_world_overlap  sac_world_closest  sac_world_sweep look    sac_world_contacts  sac_world_pairs
  * sac_world_front record  record.h
  */
 #ifndef SAC_RUNTIME_WORLD_H
@@ -356,6 +356,14 @@ sac_result sac_world_overlap(const sac_world *world, const float centre[3], floa
 /* The body nearest to a point, no farther than `most`; out_hit->t is the distance. */
 sac_result sac_world_closest(const sac_world *world, const float point[3], float most, uint32_t mask,
                              sac_world_hit *out_hit, sac_error *error);
+
+#define SAC_KIND_BIT(kind) (1u << (kind))
+/* How far a ball can go from `centre` by `motion` before it touches a body of these kinds (bits, see
+ * SAC_KIND_BIT; sensors do not count): out_hit->t is the share of the way, 1 and no body when all of it is
+ * free. It stops within a hundredth of its radius of the surface. Starting at or inside one, it may leave and
+ * slide, not go deeper. */
+sac_result sac_world_sweep(const sac_world *world, const float centre[3], float radius, const float motion[3],
+                           uint32_t mask, uint32_t kinds, sac_world_hit *out_hit, sac_error *error);
 
 /* ---- looking inside ---- */
 

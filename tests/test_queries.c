@@ -156,10 +156,70 @@ static void nonsense_is_refused(void **state)
     disperse(&c);
 }
 
+/* A ball goes as far as no body is touched, and farther it would touch one. */
+static void sweeps_stop_where_something_is(void **state)
+{
+    (void)state;
+    sac_rng rng = sac_rng_seed(12);
+    crowd c = gather(&rng);
+    sac_body_id ids[BODIES];
+    sac_body_state states[BODIES];
+    uint32_t count = sac_world_bodies(c.world, ids, BODIES), stopped = 0, free = 0;
+    for (uint32_t i = 0; i < count; i++) sac_body_get(c.world, ids[i], &states[i], NULL);
+    for (int t = 0; t < 400; t++) {
+        float p[3], motion[3], radius = sac_rng_range(&rng, 0.02f, 0.3f),
+                               length = sac_rng_range(&rng, 0.01f, 8);
+        uint32_t mask = t % 2 ? UINT32_MAX : (uint32_t)sac_rng_next(&rng) & 31u;
+        uint32_t kinds = t % 3 ? SAC_KIND_BIT(SAC_BODY_STATIC) | SAC_KIND_BIT(SAC_BODY_DYNAMIC)
+                               : SAC_KIND_BIT(SAC_BODY_STATIC);
+        for (int k = 0; k < 3; k++) p[k] = sac_rng_range(&rng, -6, 6);
+        sac_rng_unit_vector(&rng, motion);
+        for (int k = 0; k < 3; k++) motion[k] *= length;
+        sac_world_hit hit;
+        assert_int_equal(sac_world_sweep(c.world, p, radius, motion, mask, kinds, &hit, NULL), SAC_OK);
+        assert_true(hit.t >= 0 && hit.t <= 1);
+        /* Least gap on the way gone, and where it stopped. */
+        float start = FLT_MAX, on_the_way = FLT_MAX, at_the_end = FLT_MAX;
+        for (uint32_t i = 0; i < count; i++) {
+            if (!(1u << i % 5 & mask) || !(kinds & SAC_KIND_BIT(states[i].kind))) continue;
+            for (int step = 0; step <= 40; step++) {
+                float q[3];
+                for (int k = 0; k < 3; k++) q[k] = p[k] + motion[k] * hit.t * (float)step / 40;
+                float gap =
+                    sac_form_distance(&c.forms[states[i].user], &states[i].pose, q, FLT_MAX, NULL, NULL) -
+                    radius;
+                if (step == 0) start = fminf(start, gap);
+                if (step == 40) at_the_end = fminf(at_the_end, gap);
+                on_the_way = fminf(on_the_way, gap);
+            }
+        }
+        if (start < 0.02f * radius) continue; /* began inside one */
+        /* Along a surface it looks a fifth of its radius ahead. */
+        assert_true(on_the_way > -0.2f * radius);
+        if (hit.body.value) {
+            stopped++;
+            assert_true(hit.t < 1 && at_the_end < 0.011f * radius + 1e-4f && at_the_end > -0.2f * radius);
+        } else {
+            assert_true(hit.t == 1);
+            free++;
+        }
+    }
+    assert_true(stopped > 60 && free > 30);
+    sac_world_hit hit;
+    float p[3] = {0}, wrong[3] = {NAN, 0, 0};
+    assert_int_equal(sac_world_sweep(c.world, wrong, 1, p, 1, 7, &hit, NULL), SAC_ERROR_ARGUMENT);
+    assert_int_equal(sac_world_sweep(c.world, p, 1, wrong, 1, 7, &hit, NULL), SAC_ERROR_ARGUMENT);
+    assert_int_equal(sac_world_sweep(c.world, p, 0, p, 1, 7, &hit, NULL), SAC_ERROR_ARGUMENT);
+    assert_int_equal(sac_world_sweep(c.world, p, 1, p, 1, 7, &hit, NULL), SAC_OK);
+    assert_true(hit.t == 1);
+    disperse(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_those_of_every_body_asked),
+        cmocka_unit_test(sweeps_stop_where_something_is),
         cmocka_unit_test(nonsense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
