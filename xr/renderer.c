@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 
-enum { FRAMES = 3, MOST_INSTANCES = 1 << 20, ALIGN = 256 };
+enum { FRAMES = 3, MOST_THINGS = 1 << 20, ALIGN = 256 };
 
 typedef struct frame {
     VkCommandPool pool;
@@ -32,6 +32,9 @@ struct sac_renderer {
     sac_gpu_image shadow;
     VkImageView shadow_view;
     VkSampler shadow_sampler;
+    sac_gpu_image letters;
+    VkImageView letters_view;
+    VkSampler letters_sampler;
     VkRenderPass shadow_pass;
     VkFramebuffer shadow_frame;
     uint32_t shadow_size;
@@ -40,7 +43,8 @@ struct sac_renderer {
 
 /* Where things lie in a frame's stream. */
 typedef struct layout {
-    VkDeviceSize instances, size;
+    VkDeviceSize instances, balls, lines, quads, size;
+    uint32_t solid_balls;
 } layout;
 
 /* ---- made once ---- */
@@ -118,6 +122,31 @@ static sac_result make_shadow(sac_renderer *r, sac_error *error)
         .compareOp = VK_COMPARE_OP_LESS_OR_EQUAL,
     };
     return sac_gpu_failed(vkCreateSampler(gpu->device, &sampler, NULL, &r->shadow_sampler),
+                          "making a sampler", error);
+}
+
+static sac_result make_letters(sac_renderer *r, sac_error *error)
+{
+    uint32_t width, height;
+    const uint8_t *texels = sac_letters(&width, &height);
+    sac_result result = sac_gpu_image_create(
+        r->gpu, VK_FORMAT_R8_UNORM, width, height, 1, VK_SAMPLE_COUNT_1_BIT,
+        VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT, &r->letters, error);
+    if (result != SAC_OK ||
+        (result = sac_gpu_view_create(r->gpu, r->letters.image, VK_FORMAT_R8_UNORM, 0, 1, &r->letters_view,
+                                      error)) != SAC_OK ||
+        (result = sac_gpu_upload_image(r->gpu, texels, (VkDeviceSize)width * height, r->letters.image, width,
+                                       height, error)) != SAC_OK)
+        return result;
+    VkSamplerCreateInfo sampler = {
+        .sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
+        .magFilter = VK_FILTER_LINEAR,
+        .minFilter = VK_FILTER_LINEAR,
+        .addressModeU = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
+        .addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
+        .addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
+    };
+    return sac_gpu_failed(vkCreateSampler(r->gpu->device, &sampler, NULL, &r->letters_sampler),
                           "making a sampler", error);
 }
 
@@ -216,8 +245,9 @@ sac_result sac_renderer_create(sac_gpu *gpu, const sac_renderer_format *format, 
     r->gpu = gpu;
     sac_result result;
     if ((result = sac_pipes_layout(gpu, &r->pipes, error)) != SAC_OK ||
-        (result = make_shadow(r, error)) != SAC_OK || (result = make_meshes(r, error)) != SAC_OK ||
-        (result = make_frames(r, error)) != SAC_OK || (result = make_sized(r, format, error)) != SAC_OK) {
+        (result = make_shadow(r, error)) != SAC_OK || (result = make_letters(r, error)) != SAC_OK ||
+        (result = make_meshes(r, error)) != SAC_OK || (result = make_frames(r, error)) != SAC_OK ||
+        (result = make_sized(r, format, error)) != SAC_OK) {
         sac_renderer_destroy(&r);
         return result;
     }
@@ -247,6 +277,9 @@ void sac_renderer_destroy(sac_renderer **renderer)
     vkDestroyRenderPass(device, r->shadow_pass, NULL);
     vkDestroySampler(device, r->shadow_sampler, NULL);
     vkDestroyImageView(device, r->shadow_view, NULL);
+    vkDestroySampler(device, r->letters_sampler, NULL);
+    vkDestroyImageView(device, r->letters_view, NULL);
+    sac_gpu_image_destroy(r->gpu, &r->letters);
     sac_gpu_image_destroy(r->gpu, &r->shadow);
     sac_sort_fini(&r->sort);
     sac_free(r, 1, sizeof *r);
@@ -265,6 +298,15 @@ sac_result sac_renderer_resize(sac_renderer *r, const sac_renderer_format *forma
 bool sac_renderer_gives_depth(const sac_renderer *r) { return r->targets.format.depth; }
 
 /* ---- a frame ---- */
+
+static sac_result check_count(uint32_t count, const void *things, const char *name, sac_error *error)
+{
+    if (count > MOST_THINGS)
+        return sac_error_set(error, SAC_ERROR_LIMIT, NULL, "%u %s in one drawing; %u can be drawn", count,
+                             name, (unsigned)MOST_THINGS);
+    if (count && !things) return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "%u %s at NULL", count, name);
+    return SAC_OK;
+}
 
 static sac_result check(const sac_renderer *r, const sac_drawing *d, sac_error *error)
 {
@@ -298,14 +340,27 @@ static sac_result check(const sac_renderer *r, const sac_drawing *d, sac_error *
     if (!isfinite(s->ground_height) || !isfinite(s->shadow_reach) || !isfinite(s->focus[0]) ||
         !isfinite(s->focus[1]) || !isfinite(s->focus[2]))
         return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "the sky has a number that is not finite");
-    if (d->instance_count > MOST_INSTANCES)
-        return sac_error_set(error, SAC_ERROR_LIMIT, NULL, "%u instances in one drawing; %u can be drawn",
-                             d->instance_count, (unsigned)MOST_INSTANCES);
-    if (d->instance_count && !d->instances)
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "%u instances at NULL", d->instance_count);
+    sac_result result;
+    if ((result = check_count(d->instance_count, d->instances, "instances", error)) != SAC_OK ||
+        (result = check_count(d->ball_count, d->balls, "balls", error)) != SAC_OK ||
+        (result = check_count(d->line_count, d->lines, "lines", error)) != SAC_OK)
+        return result;
+    for (uint32_t i = 0; i < d->line_count; i++) {
+        const sac_line *l = &d->lines[i];
+        float sum = l->width * 0;
+        for (int k = 0; k < 3; k++) sum += l->from[k] * 0 + l->to[k] * 0;
+        if (sum != 0) return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "line %u is not finite", i);
+    }
     if (d->panel_count > SAC_DRAWING_MOST_PANELS)
         return sac_error_set(error, SAC_ERROR_LIMIT, NULL, "%u panels; %u can be drawn", d->panel_count,
                              (unsigned)SAC_DRAWING_MOST_PANELS);
+    for (uint32_t i = 0; i < d->panel_count; i++) {
+        if (!d->panels[i].canvas)
+            return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "panel %u has no canvas", i);
+        if (d->panels[i].canvas->quads.count > MOST_THINGS)
+            return sac_error_set(error, SAC_ERROR_LIMIT, NULL, "%zu quads on panel %u; %u can be drawn",
+                                 d->panels[i].canvas->quads.count, i, (unsigned)MOST_THINGS);
+    }
     return SAC_OK;
 }
 
@@ -358,6 +413,15 @@ static sac_result make_room(sac_renderer *r, frame *f, VkDeviceSize size, sac_er
             .pImageInfo = &(VkDescriptorImageInfo){r->shadow_sampler, r->shadow_view,
                                                    VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
         },
+        {
+            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+            .dstSet = f->set,
+            .dstBinding = 2,
+            .descriptorCount = 1,
+            .descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
+            .pImageInfo = &(VkDescriptorImageInfo){r->letters_sampler, r->letters_view,
+                                                   VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
+        },
     };
     vkUpdateDescriptorSets(r->gpu->device, sizeof writes / sizeof *writes, writes, 0, NULL);
     return SAC_OK;
@@ -372,10 +436,24 @@ static sac_result stream(sac_renderer *r, frame *f, const sac_drawing *d, layout
     *at = (layout){0};
     place(&at->size, sizeof uniforms);
     at->instances = place(&at->size, r->sort.total * sizeof(sac_instance));
+    at->balls = place(&at->size, d->ball_count * sizeof(sac_ball));
+    at->lines = place(&at->size, d->line_count * sizeof(sac_line));
+    size_t quads = 0;
+    for (uint32_t i = 0; i < d->panel_count; i++) quads += d->panels[i].canvas->quads.count;
+    at->quads = place(&at->size, quads * sizeof(sac_canvas_quad));
     if ((result = make_room(r, f, at->size, error)) != SAC_OK) return result;
     memcpy(f->stream.mapped, &uniforms, sizeof uniforms);
     sac_sort_write(&r->sort, d, (sac_instance *)(f->stream.mapped + at->instances));
-    return SAC_OK;
+    if (d->line_count) memcpy(f->stream.mapped + at->lines, d->lines, d->line_count * sizeof *d->lines);
+    uint8_t *out = f->stream.mapped + at->quads;
+    for (uint32_t i = 0; i < d->panel_count; i++) {
+        const sac_canvas *canvas = d->panels[i].canvas;
+        size_t size = canvas->quads.count * sizeof *canvas->quads.data;
+        if (size) memcpy(out, canvas->quads.data, size);
+        out += size;
+    }
+    if (!d->ball_count) return SAC_OK;
+    return sac_sort_balls(&r->sort, d, (sac_ball *)(f->stream.mapped + at->balls), &at->solid_balls, error);
 }
 
 typedef struct recording {
@@ -413,6 +491,31 @@ static void draw_runs(recording *rec, sac_pipe pipe, int kind)
     rec->draws += (uint32_t)r->sort.runs[kind].count;
 }
 
+/* Quads of four corners, an instance each. */
+static void draw_quads(recording *rec, sac_pipe pipe, VkDeviceSize offset, uint32_t first, uint32_t count)
+{
+    if (!count) return;
+    vkCmdBindPipeline(rec->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, rec->r->pipes.pipes[pipe]);
+    vkCmdBindVertexBuffers(rec->commands, 0, 1, &rec->frame->stream.buffer, &offset);
+    vkCmdDraw(rec->commands, 4, count, 0, first);
+    rec->draws++;
+}
+
+static void draw_panels(recording *rec, uint32_t view, bool in_world)
+{
+    const sac_drawing *d = rec->drawing;
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < d->panel_count; i++) {
+        const uint32_t count = (uint32_t)d->panels[i].canvas->quads.count;
+        if (d->panels[i].in_world == in_world && count) {
+            vkCmdPushConstants(rec->commands, rec->r->pipes.layout, VK_SHADER_STAGE_VERTEX_BIT, 0,
+                               sizeof(sac_push), &(sac_push){view, i});
+            draw_quads(rec, in_world ? SAC_PIPE_PANEL : SAC_PIPE_SCREEN_PANEL, rec->at->quads, first, count);
+        }
+        first += count;
+    }
+}
+
 static void draw_plain(recording *rec, sac_pipe pipe, uint32_t vertices)
 {
     vkCmdBindPipeline(rec->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, rec->r->pipes.pipes[pipe]);
@@ -434,6 +537,7 @@ static void record_shadow(recording *rec)
     vkCmdBeginRenderPass(rec->commands, &begin, VK_SUBPASS_CONTENTS_INLINE);
     start(rec, r->shadow_size, r->shadow_size);
     draw_runs(rec, SAC_PIPE_SHADOW_MESH, SAC_SORT_SHADOW);
+    draw_quads(rec, SAC_PIPE_SHADOW_BALL, rec->at->balls, 0, rec->at->solid_balls);
     vkCmdEndRenderPass(rec->commands);
 }
 
@@ -441,6 +545,8 @@ static void record_shadow(recording *rec)
 static void record_picture(recording *rec, const sac_target *target, uint32_t view)
 {
     sac_renderer *r = rec->r;
+    const sac_drawing *d = rec->drawing;
+    const layout *at = rec->at;
     const VkClearValue clear[2] = {{.color = {.float32 = {0, 0, 0, 1}}}, {.depthStencil = {0, 0}}};
     VkRenderPassBeginInfo begin = {
         .sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
@@ -455,9 +561,14 @@ static void record_picture(recording *rec, const sac_target *target, uint32_t vi
     vkCmdPushConstants(rec->commands, r->pipes.layout, VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof(sac_push),
                        &(sac_push){view, 0});
     draw_runs(rec, SAC_PIPE_MESH, SAC_SORT_SOLID);
-    if (rec->drawing->sky.grid) draw_plain(rec, SAC_PIPE_GROUND, 4);
+    draw_quads(rec, SAC_PIPE_BALL, at->balls, 0, at->solid_balls);
+    if (d->sky.grid) draw_plain(rec, SAC_PIPE_GROUND, 4);
     draw_plain(rec, SAC_PIPE_SKY, 3);
     draw_runs(rec, SAC_PIPE_GHOST, SAC_SORT_GHOST);
+    draw_quads(rec, SAC_PIPE_BUBBLE, at->balls, at->solid_balls, d->ball_count - at->solid_balls);
+    draw_quads(rec, SAC_PIPE_LINE, at->lines, 0, d->line_count);
+    draw_panels(rec, view, true);
+    draw_panels(rec, view, false);
     vkCmdEndRenderPass(rec->commands);
 }
 

@@ -84,18 +84,27 @@ sac_result sac_sort_plan(sac_sort *sort, const sac_renderer_def *def, const sac_
                          const sac_renderer_format *format, const sac_drawing *drawing, sac_error *error);
 /* Writes `total` instances. */
 void sac_sort_write(sac_sort *sort, const sac_drawing *drawing, sac_instance *out);
-/* Bubbles after solid balls, far to near. */
+/* Solid balls first, then bubbles far to near: all of them, written to `out`. */
 sac_result sac_sort_balls(sac_sort *sort, const sac_drawing *drawing, sac_ball *out, uint32_t *out_solid,
                           sac_error *error);
+
+/* The texture of the letters, one byte a texel (canvas.c). */
+const uint8_t *sac_letters(uint32_t *out_width, uint32_t *out_height);
 
 /* ---- pipelines (renderer_pipelines.c) ---- */
 
 typedef enum sac_pipe {
     SAC_PIPE_MESH,
     SAC_PIPE_GHOST,
+    SAC_PIPE_BALL,
+    SAC_PIPE_BUBBLE,
     SAC_PIPE_GROUND,
     SAC_PIPE_SKY,
+    SAC_PIPE_LINE,
+    SAC_PIPE_PANEL,
+    SAC_PIPE_SCREEN_PANEL,
     SAC_PIPE_SHADOW_MESH,
+    SAC_PIPE_SHADOW_BALL,
     SAC_PIPES
 } sac_pipe;
 

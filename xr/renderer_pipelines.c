@@ -5,13 +5,13 @@
 
 #include <sac_shaders.h>
 
-typedef enum vertices { NO_VERTICES, MESHES } vertices;
+typedef enum vertices { NO_VERTICES, MESHES, BALLS, LINES, QUADS } vertices;
 
 typedef struct recipe {
     const uint32_t *vertex, *vertex_multiview, *fragment; /* fragment NULL: depth only */
     size_t vertex_size, vertex_multiview_size, fragment_size;
     vertices vertices;
-    bool strip, blend, write_depth, cull, shadow;
+    bool strip, blend, write_depth, cull, shadow, soft; /* soft: alpha is the share of samples covered */
     VkCompareOp depth;
 } recipe;
 
@@ -21,17 +21,37 @@ typedef struct recipe {
     .vertex_multiview_size = sizeof sac_shader_##v##_vert_multiview, .fragment = sac_shader_##f##_frag, \
     .fragment_size = sizeof sac_shader_##f##_frag
 
+/* Depth is 1 at the near plane and 0 at infinity. */
 static const recipe recipes[SAC_PIPES] = {
     [SAC_PIPE_MESH] = {STAGES(mesh, mesh), MESHES, .write_depth = true, .cull = true,
                        .depth = VK_COMPARE_OP_GREATER},
     [SAC_PIPE_GHOST] = {STAGES(mesh, mesh), MESHES, .blend = true, .cull = true,
                         .depth = VK_COMPARE_OP_GREATER},
+    [SAC_PIPE_BALL] = {STAGES(ball, ball), BALLS, .strip = true, .soft = true, .write_depth = true,
+                       .depth = VK_COMPARE_OP_GREATER},
+    [SAC_PIPE_BUBBLE] = {STAGES(ball, bubble), BALLS, .strip = true, .blend = true,
+                         .depth = VK_COMPARE_OP_GREATER},
     [SAC_PIPE_GROUND] = {STAGES(ground, ground), .strip = true, .write_depth = true,
                          .depth = VK_COMPARE_OP_GREATER},
     [SAC_PIPE_SKY] = {STAGES(sky, sky), .depth = VK_COMPARE_OP_EQUAL},
+    [SAC_PIPE_LINE] = {STAGES(line, line), LINES, .strip = true, .blend = true,
+                       .depth = VK_COMPARE_OP_GREATER},
+    [SAC_PIPE_PANEL] = {STAGES(panel, panel), QUADS, .strip = true, .blend = true,
+                        .depth = VK_COMPARE_OP_GREATER},
+    [SAC_PIPE_SCREEN_PANEL] = {STAGES(panel, panel), QUADS, .strip = true, .blend = true,
+                               .depth = VK_COMPARE_OP_ALWAYS},
     [SAC_PIPE_SHADOW_MESH] = {.vertex = sac_shader_shadow_vert,
                               .vertex_size = sizeof sac_shader_shadow_vert,
                               .vertices = MESHES,
+                              .write_depth = true,
+                              .shadow = true,
+                              .depth = VK_COMPARE_OP_LESS},
+    [SAC_PIPE_SHADOW_BALL] = {.vertex = sac_shader_shadow_ball_vert,
+                              .vertex_size = sizeof sac_shader_shadow_ball_vert,
+                              .fragment = sac_shader_shadow_ball_frag,
+                              .fragment_size = sizeof sac_shader_shadow_ball_frag,
+                              .vertices = BALLS,
+                              .strip = true,
                               .write_depth = true,
                               .shadow = true,
                               .depth = VK_COMPARE_OP_LESS},
@@ -56,6 +76,32 @@ static const VkVertexInputAttributeDescription shadow_attributes[] = {
     {3, 1, VK_FORMAT_R32G32B32A32_SFLOAT, offsetof(sac_instance, position)},
 };
 
+static const VkVertexInputBindingDescription ball_bindings[] = {
+    {0, sizeof(sac_ball), VK_VERTEX_INPUT_RATE_INSTANCE},
+};
+static const VkVertexInputAttributeDescription ball_attributes[] = {
+    {0, 0, VK_FORMAT_R32G32B32A32_SFLOAT, offsetof(sac_ball, centre)},
+    {1, 0, VK_FORMAT_R8G8B8A8_UNORM, offsetof(sac_ball, colour)},
+};
+static const VkVertexInputBindingDescription line_bindings[] = {
+    {0, sizeof(sac_line), VK_VERTEX_INPUT_RATE_INSTANCE},
+};
+static const VkVertexInputAttributeDescription line_attributes[] = {
+    {0, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(sac_line, from)},
+    {1, 0, VK_FORMAT_R8G8B8A8_UNORM, offsetof(sac_line, colour)},
+    {2, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(sac_line, to)},
+    {3, 0, VK_FORMAT_R32_SFLOAT, offsetof(sac_line, width)},
+};
+static const VkVertexInputBindingDescription quad_bindings[] = {
+    {0, sizeof(sac_canvas_quad), VK_VERTEX_INPUT_RATE_INSTANCE},
+};
+static const VkVertexInputAttributeDescription quad_attributes[] = {
+    {0, 0, VK_FORMAT_R32G32B32A32_SFLOAT, offsetof(sac_canvas_quad, x)},
+    {1, 0, VK_FORMAT_R32G32B32A32_SFLOAT, offsetof(sac_canvas_quad, u)},
+    {2, 0, VK_FORMAT_R32G32_SFLOAT, offsetof(sac_canvas_quad, ax)},
+    {3, 0, VK_FORMAT_R8G8B8A8_UNORM, offsetof(sac_canvas_quad, colour)},
+};
+
 static VkPipelineVertexInputStateCreateInfo vertex_input(const recipe *r)
 {
     VkPipelineVertexInputStateCreateInfo info = {
@@ -70,6 +116,24 @@ static VkPipelineVertexInputStateCreateInfo vertex_input(const recipe *r)
         info.vertexAttributeDescriptionCount = r->shadow ? 3 : 6;
         info.pVertexAttributeDescriptions = r->shadow ? shadow_attributes : mesh_attributes;
         break;
+    case BALLS:
+        info.vertexBindingDescriptionCount = 1;
+        info.pVertexBindingDescriptions = ball_bindings;
+        info.vertexAttributeDescriptionCount = r->shadow ? 1 : 2;
+        info.pVertexAttributeDescriptions = ball_attributes;
+        break;
+    case LINES:
+        info.vertexBindingDescriptionCount = 1;
+        info.pVertexBindingDescriptions = line_bindings;
+        info.vertexAttributeDescriptionCount = 4;
+        info.pVertexAttributeDescriptions = line_attributes;
+        break;
+    case QUADS:
+        info.vertexBindingDescriptionCount = 1;
+        info.pVertexBindingDescriptions = quad_bindings;
+        info.vertexAttributeDescriptionCount = 4;
+        info.pVertexAttributeDescriptions = quad_attributes;
+        break;
     }
     return info;
 }
@@ -80,10 +144,11 @@ sac_result sac_pipes_layout(const sac_gpu *gpu, sac_pipes *pipes, sac_error *err
         {0, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1, VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT,
          NULL},
         {1, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1, VK_SHADER_STAGE_FRAGMENT_BIT, NULL},
+        {2, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1, VK_SHADER_STAGE_FRAGMENT_BIT, NULL},
     };
     VkDescriptorSetLayoutCreateInfo set = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = 2,
+        .bindingCount = 3,
         .pBindings = bindings,
     };
     sac_result result =
@@ -160,6 +225,7 @@ static sac_result make_pipeline(const sac_gpu *gpu, const recipe *r, VkRenderPas
     VkPipelineMultisampleStateCreateInfo multisample = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
         .rasterizationSamples = r->shadow ? VK_SAMPLE_COUNT_1_BIT : samples,
+        .alphaToCoverageEnable = r->soft && samples > 1,
     };
     VkPipelineDepthStencilStateCreateInfo depth = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,

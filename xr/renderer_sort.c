@@ -222,3 +222,27 @@ void sac_sort_write(sac_sort *sort, const sac_drawing *drawing, sac_instance *ou
         if (keys[2 * i + 1] != NOWHERE) out[starts[keys[2 * i + 1]]++] = *in;
     }
 }
+
+sac_result sac_sort_balls(sac_sort *sort, const sac_drawing *drawing, sac_ball *out, uint32_t *out_solid,
+                          sac_error *error)
+{
+    const float *eye = drawing->views[0].position;
+    uint32_t solid = 0;
+    sort->order.count = sort->distances.count = 0;
+    for (uint32_t i = 0; i < drawing->ball_count; i++) {
+        const sac_ball *ball = &drawing->balls[i];
+        const float x = ball->centre[0] - eye[0], y = ball->centre[1] - eye[1], z = ball->centre[2] - eye[2];
+        const float d2 = x * x + y * y + z * z;
+        if (!isfinite(d2) || !isfinite(ball->radius))
+            return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "ball %u is not finite", i);
+        if (ball->colour >= 0xFF000000u)
+            out[solid++] = *ball;
+        else if (!sac_array_push(&sort->order, i) ||
+                 !sac_array_push(&sort->distances, distance_step(sqrtf(d2))))
+            return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "out of memory");
+    }
+    if (!far_to_near(sort)) return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "out of memory");
+    for (size_t i = 0; i < sort->order.count; i++) out[solid + i] = drawing->balls[sort->order.data[i]];
+    *out_solid = solid;
+    return SAC_OK;
+}
