@@ -218,6 +218,9 @@ sac_result sac_show_advance(sac_show *show, const sac_show_frame *frame, sac_err
     show->viewer = frame->viewer;
     show->now_ns = frame->now_ns ? frame->now_ns : frame->display_ns > 0 ? (uint64_t)frame->display_ns : 0;
     memcpy(show->hand_input, frame->hands, sizeof show->hand_input);
+    /* Several steps see the same sample; throws must not take it for a hand that stands still. */
+    for (int h = 0; h < SAC_HANDS; h++)
+        if (!show->hand_input[h].time_ns) show->hand_input[h].time_ns = frame->display_ns;
     for (uint32_t i = 0; i < show->world_count; i++) show->worlds[i].insight.missed += frame->missed;
     uint32_t steps = sac_ticker_advance(&show->ticker, frame->display_ns, &show->alpha);
     show->stats.frames++;

@@ -91,7 +91,7 @@ static uint32_t bucket_of(float urgency)
 
 static bool must(const sac_world *world, uint32_t slot)
 {
-    return world->flags[slot] & (SAC_BODY_HELD | SAC_BODY_TOLD | SAC_BODY_NEAR_HAND) ||
+    return world->flags[slot] & (SAC_BODY_HELD | SAC_BODY_TOLD | SAC_BODY_NEAR_HAND | SAC_BODY_STRUCK) ||
            !sac_body_dynamic(world, slot);
 }
 

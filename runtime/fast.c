@@ -109,6 +109,8 @@ static float free_share(sac_world *world, uint32_t slot, bool first, uint64_t *c
         if (world->memory[p].sensor) continue;
         uint32_t other = broad->pairs[p].a == slot ? broad->pairs[p].b : broad->pairs[p].a;
         const sac_body_hot *hot = &world->hot[other];
+        /* One that was struck is sent ahead of the striker; to hold it would let the striker pass. */
+        if (world->flags[slot] & SAC_BODY_STRUCK && world->flags[other] & SAC_BODY_TOLD) continue;
         if (!first && !(is_fast(world, other) && hot->share < share)) continue;
         const sac_form *form_b = &world->shapes[world->cold[other].shape].form;
         float thin =

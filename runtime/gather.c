@@ -120,7 +120,9 @@ static bool consider(sac_world *world, uint32_t p)
         return false;
     couple c = couple_of(world, pair);
     float thin = smaller(c.x->thickness, c.y->thickness);
-    float margin = world->def.margin + smaller(c.motion, 0.5f * thin);
+    uint32_t either = world->flags[c.a] | world->flags[c.b];
+    bool blow = either & SAC_BODY_STRUCK && either & SAC_BODY_TOLD;
+    float margin = world->def.margin + (blow ? c.motion : smaller(c.motion, 0.5f * thin));
     uint32_t frames = frames_apart(world, &c, margin);
     if (frames) {
         watch->skip_until = world->frame + frames;
@@ -173,7 +175,7 @@ static uint32_t gather_body(sac_world *world, uint32_t slot)
 /* Whatever the time: held, told where to be, or moved by nobody but the caller. */
 static bool must_go(const sac_world *world, uint32_t slot)
 {
-    return world->flags[slot] & (SAC_BODY_HELD | SAC_BODY_TOLD | SAC_BODY_NEAR_HAND) ||
+    return world->flags[slot] & (SAC_BODY_HELD | SAC_BODY_TOLD | SAC_BODY_NEAR_HAND | SAC_BODY_STRUCK) ||
            !sac_body_dynamic(world, slot);
 }
 

@@ -255,6 +255,7 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     begin(world, def);
     uint64_t t = world->step_start_ns;
     aim_kinematics(world);
+    sac_world_strike(world);
     sac_world_choose(world);
     t = lap(world, SAC_STAGE_PREPARE, t);
     sac_world_bound(world);

@@ -87,7 +87,7 @@ static sac_result check_def(const sac_world_def *def, sac_error *error)
 }
 
 /* Filters of two bodies agree, and one of them can move. */
-static bool may_meet(uint32_t a, uint32_t b, void *user)
+bool sac_bodies_may_meet(uint32_t a, uint32_t b, void *user)
 {
     const sac_world *world = user;
     const sac_body_cold *x = &world->cold[a], *y = &world->cold[b];
@@ -191,7 +191,7 @@ sac_result sac_world_create(const sac_world_def *def, sac_world **out_world, sac
     agenda.threads = def->tasks.threads ? def->tasks.threads : 1;
     if (agenda.pairs < pairs) agenda.pairs = pairs;
     if (agenda.entries < pairs * 8u) agenda.entries = pairs * 8u;
-    sac_broad_def broad = {.bodies = bodies, .pairs = pairs, .filter = may_meet, .user = world};
+    sac_broad_def broad = {.bodies = bodies, .pairs = pairs, .filter = sac_bodies_may_meet, .user = world};
     sac_solver_def solver = def->solver;
     if (solver.bodies < bodies + 1) solver.bodies = bodies + 1;
     if (solver.contacts < bodies * 6u) solver.contacts = bodies * 6u;

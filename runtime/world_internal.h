@@ -20,8 +20,11 @@ enum sac_body_flags {
     SAC_BODY_STOPPED = 128, /* not simulated and kept where it is */
     SAC_BODY_MOVED = 256,   /* this frame */
     SAC_BODY_SLEPT = 512,   /* fell asleep this frame */
-    SAC_BODY_NEAR_HAND = 1024
+    SAC_BODY_NEAR_HAND = 1024,
+    SAC_BODY_STRUCK = 2048 /* in the way of a kinematic body this frame */
 };
+
+enum { SAC_WORLD_MOST_STRUCK = 64 };
 
 /* What the frame's loops read of a body: the first cache line, and what the solver tells in the second. */
 typedef struct sac_body_hot {
@@ -190,6 +193,7 @@ struct sac_world {
     uint64_t step_start_ns, step_deadline_ns, step_start_cost;
     float step_dt;
     uint32_t step_substeps;
+    uint32_t struck[SAC_WORLD_MOST_STRUCK], struck_count;
     uint32_t unseen; /* bodies chosen for this frame that could not be looked at */
     float gravity_size;
 
@@ -231,6 +235,7 @@ static inline bool sac_body_dynamic(const sac_world *world, uint32_t slot)
 
 /* ---- stages, in the order of a frame ---- */
 
+void sac_world_strike(sac_world *world);        /* strike.c: who is in the way of a kinematic body */
 void sac_world_choose(sac_world *world);        /* choose.c: who is simulated */
 void sac_world_bound(sac_world *world);         /* bounds.c: boxes that no longer hold their body */
 void sac_world_gather(sac_world *world);        /* gather.c: pairs into the agenda */
@@ -247,6 +252,8 @@ void sac_world_rest(sac_world *world);       /* rest.c: islands at rest fall asl
 /* Room for pair memory up to the broad phase's room. */
 bool sac_world_fit_pairs(sac_world *world);
 void sac_pairs_begun_and_ended(sac_world *world); /* events.c: memory of new and gone pairs */
+/* Do their filters agree? `world`: a sac_world, as the broad phase calls it. */
+bool sac_bodies_may_meet(uint32_t a, uint32_t b, void *world);
 void sac_body_wake_slot(sac_world *world, uint32_t slot);
 void sac_body_remove_awake(sac_world *world, uint32_t slot);
 void sac_body_add_awake(sac_world *world, uint32_t slot);

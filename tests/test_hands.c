@@ -461,9 +461,9 @@ static void survives_what_may_happen(void **state)
 static void pushes_what_is_in_its_way(void **state)
 {
     (void)state;
-    static const float speeds[] = {0.5f, 2, 6};
+    static const float speeds[] = {0.5f, 2, 6, 11};
     for (int r = 0; r < 3; r++)
-        for (int v = 0; v < 3; v++) {
+        for (int v = 0; v < 4; v++) {
             scene s = begin(rates[r]);
             sac_world_set_gravity(s.world, (float[3]){0, 0, 0}, NULL);
             sac_body_id ball = lay_ball(&s, 0, 0, 0);

@@ -10,7 +10,7 @@ if(SACCADE_INSTALL AND NOT SACCADE_SANITIZE)
     add_test(NAME consumer_${way} COMMAND ${CMAKE_COMMAND} -DWAY=${way} -DBUILD=${PROJECT_BINARY_DIR}
       -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}/consumer -DWORK=${CMAKE_CURRENT_BINARY_DIR}/consumer
       -DCC=${CMAKE_C_COMPILER} -DLIBDIR=${CMAKE_INSTALL_LIBDIR} -DPKG_CONFIG=${PKG_CONFIG_EXECUTABLE}
-      -DIMPORT=$<TARGET_EXISTS:saccade_import>
+      -DIMPORT=$<TARGET_EXISTS:saccade_import> -DXR=$<TARGET_EXISTS:saccade_xr>
       -P ${CMAKE_CURRENT_SOURCE_DIR}/consumer/build_and_run.cmake)
     set_tests_properties(consumer_${way} PROPERTIES LABELS install)
   endforeach()

@@ -204,7 +204,7 @@ static bool locate(sac_session *session, XrSpace space, float position[3], float
         XR_SPACE_LOCATION_POSITION_VALID_BIT | XR_SPACE_LOCATION_ORIENTATION_VALID_BIT;
     *out_valid = false;
     if (!sac_session_good(
-            session, SAC_XR(session, xrLocateSpace(space, session->space, session->predicted, &location)),
+            session, SAC_XR(session, xrLocateSpace(space, session->space, session->locate_time, &location)),
             "locate a hand"))
         return false;
     if ((location.locationFlags & both) != both || !finite_pose(&location.pose)) return true;
@@ -232,8 +232,9 @@ static bool read_joints(sac_session *session, uint32_t hand, sac_hand_input *inp
     XrHandJointLocationEXT joints[SAC_HAND_JOINTS];
     XrHandJointLocationsEXT locations = {
         .type = XR_TYPE_HAND_JOINT_LOCATIONS_EXT, .jointCount = SAC_HAND_JOINTS, .jointLocations = joints};
-    const XrHandJointsLocateInfoEXT info = {
-        .type = XR_TYPE_HAND_JOINTS_LOCATE_INFO_EXT, .baseSpace = session->space, .time = session->predicted};
+    const XrHandJointsLocateInfoEXT info = {.type = XR_TYPE_HAND_JOINTS_LOCATE_INFO_EXT,
+                                            .baseSpace = session->space,
+                                            .time = session->locate_time};
     if (!session->actions.tracker[hand]) return true;
     memset(joints, 0, sizeof joints);
     if (!sac_session_good(session,
@@ -295,10 +296,10 @@ static bool read_gaze(sac_session *session, sac_gaze_reading *reading)
         XR_SPACE_LOCATION_ORIENTATION_VALID_BIT | XR_SPACE_LOCATION_ORIENTATION_TRACKED_BIT;
     if (!sac_session_good(session, SAC_XR(session, xrGetActionStatePose(session->session, &info, &state)),
                           "read the gaze") ||
-        !sac_session_good(
-            session,
-            SAC_XR(session, xrLocateSpace(a->gaze_space, session->view_space, session->predicted, &location)),
-            "locate the gaze"))
+        !sac_session_good(session,
+                          SAC_XR(session, xrLocateSpace(a->gaze_space, session->view_space,
+                                                        session->locate_time, &location)),
+                          "locate the gaze"))
         return false;
     const bool seen =
         state.isActive && (location.locationFlags & valid) == valid && finite_pose(&location.pose);

@@ -9,6 +9,9 @@
 #include "base/clock.h"
 
 enum { FRAMES = 3, MOST_THINGS = 1 << 20, ALIGN = 256 };
+/* Of a frame: begin, end, and room behind: lavapipe 25 still writes one for each view after a multiview pass.
+ */
+enum { QUERIES = 4 };
 
 typedef struct frame {
     VkCommandPool pool;
@@ -220,7 +223,7 @@ static sac_result make_frames(sac_renderer *r, sac_error *error)
     VkQueryPoolCreateInfo queries = {
         .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
         .queryType = VK_QUERY_TYPE_TIMESTAMP,
-        .queryCount = 2 * FRAMES,
+        .queryCount = QUERIES * FRAMES,
     };
     if (r->gpu->family < count && families[r->gpu->family].timestampValidBits &&
         vkCreateQueryPool(r->gpu->device, &queries, NULL, &r->queries) != VK_SUCCESS)
@@ -373,8 +376,8 @@ static sac_result frame_ready(sac_renderer *r, frame *f, sac_error *error)
     f->pending = false;
     uint64_t ticks[2];
     if (f->timed &&
-        vkGetQueryPoolResults(r->gpu->device, r->queries, (uint32_t)(f - r->frames) * 2, 2, sizeof ticks,
-                              ticks, sizeof *ticks, VK_QUERY_RESULT_64_BIT) == VK_SUCCESS)
+        vkGetQueryPoolResults(r->gpu->device, r->queries, (uint32_t)(f - r->frames) * QUERIES, 2,
+                              sizeof ticks, ticks, sizeof *ticks, VK_QUERY_RESULT_64_BIT) == VK_SUCCESS)
         r->gpu_ns =
             (uint64_t)((double)(ticks[1] - ticks[0]) * (double)r->gpu->properties.limits.timestampPeriod);
     return sac_gpu_failed(vkResetFences(r->gpu->device, 1, &f->fence), "waiting for a frame", error);
@@ -583,10 +586,10 @@ static sac_result record(recording *rec, const sac_target *target, const sac_ren
     };
     if (vk == VK_SUCCESS) vk = vkBeginCommandBuffer(rec->commands, &begin);
     if (vk != VK_SUCCESS) return sac_gpu_failed(vk, "recording a frame", error);
-    const uint32_t query = (uint32_t)(f - r->frames) * 2;
+    const uint32_t query = (uint32_t)(f - r->frames) * QUERIES;
     f->timed = r->queries != VK_NULL_HANDLE;
     if (f->timed) {
-        vkCmdResetQueryPool(rec->commands, r->queries, query, 2);
+        vkCmdResetQueryPool(rec->commands, r->queries, query, QUERIES);
         vkCmdWriteTimestamp(rec->commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, r->queries, query);
     }
     record_shadow(rec);

@@ -8,7 +8,8 @@
 
 #include "xr/session_internal.h"
 
-#define IDLE_NS 5000000 /* between two looks at a session that does not run */
+#define IDLE_NS 5000000        /* between two looks at a session that does not run */
+#define BELIEVED_NS 1000000000 /* a display time farther from now than this is a mistake */
 
 sac_session_def sac_default_session_def(void)
 {
@@ -39,8 +40,8 @@ XrResult sac_session_leave(sac_session *session, XrResult result)
 
 bool sac_session_good(sac_session *session, XrResult result, const char *doing)
 {
-    /* A result that warns of the loss to come is still a result. */
-    if (XR_SUCCEEDED(result)) return true;
+    /* A time the runtime does not like costs a pose or a picture, not the session. */
+    if (XR_SUCCEEDED(result) || result == XR_ERROR_TIME_INVALID) return true;
     if (!session->lost) sac_session_failed(session, result, doing, &session->trouble);
     session->lost = true;
     return false;
@@ -96,7 +97,7 @@ sac_result sac_session_reopen(sac_session *session, sac_error *error)
     session->info.reopened++;
     /* Another service counts from another zero: what was predicted before says nothing about what was missed
      * since. The sums are kept. */
-    session->info.ledger.any = false;
+    sac_ledger_break(&session->info.ledger);
     return SAC_OK;
 }
 
@@ -141,7 +142,7 @@ static void change_state(sac_session *session, XrSessionState state)
     case XR_SESSION_STATE_STOPPING:
         session->running = false;
         /* Its predictions end here; the next run starts a new row of them. */
-        session->info.ledger.any = false;
+        sac_ledger_break(&session->info.ledger);
         sac_session_good(session, xrEndSession(session->session), "end the session");
         break;
     case XR_SESSION_STATE_EXITING:
@@ -204,22 +205,33 @@ static bool wait_frame(sac_session *session, sac_session_frame *frame)
     return true;
 }
 
+/* What was missed, and the time things are located at: the prediction, or when nobody can believe it, a
+ * period from now. */
 static void reckon(sac_session *session, sac_session_frame *frame)
 {
     sac_ledger_add(&session->info.ledger, &frame->stamp, &frame->verdict);
     if (session->draw_ns) sac_slice_learn(&session->info.slice, session->draw_ns, frame->verdict.missed);
     session->draw_ns = 0;
-    frame->predicted_ns = sac_session_to_monotonic(session, session->predicted);
-    /* A prediction nobody can believe does not stretch or end the slice. */
-    if (frame->verdict.strange)
+    session->locate_time = frame->verdict.display_xr;
+    frame->predicted_ns = sac_session_to_monotonic(session, session->locate_time);
+    const int64_t lead = (int64_t)(frame->predicted_ns - frame->stamp.wake_ns);
+    if (session->locate_time <= 0 || lead > BELIEVED_NS || lead < -BELIEVED_NS) {
         frame->predicted_ns = frame->stamp.wake_ns + (uint64_t)frame->verdict.period_ns;
+        session->locate_time = (XrTime)frame->predicted_ns - session->clock_offset_ns;
+    }
+}
+
+static void plan(const sac_session *session, sac_session_frame *frame)
+{
     frame->deadline_ns = sac_slice_plan(&session->info.slice, sac_time_now_ns(), frame->stamp.wake_ns,
                                         frame->predicted_ns, frame->verdict.period_ns);
 }
 
-static sac_session_event release_lost(sac_session *session, sac_error *error)
+static sac_session_event release_lost(sac_session *session, sac_session_frame *frame, sac_error *error)
 {
     if (session->open) note_state(session, "LOST");
+    memset(frame, 0, sizeof *frame);
+    snprintf(frame->state, sizeof frame->state, "LOST");
     sac_session_close(session);
     if (error) *error = session->trouble;
     return SAC_SESSION_LOST;
@@ -228,27 +240,27 @@ static sac_session_event release_lost(sac_session *session, sac_error *error)
 sac_session_event sac_session_wait(sac_session *session, sac_session_frame *out_frame, sac_error *error)
 {
     memset(out_frame, 0, sizeof *out_frame);
-    snprintf(out_frame->state, sizeof out_frame->state, "LOST");
     if (session->exited) return SAC_SESSION_EXIT;
-    if (session->lost || !session->open) return release_lost(session, error);
+    if (session->lost || !session->open) return release_lost(session, out_frame, error);
     if (session->begun) sac_session_skip(session, NULL); /* the caller forgot one */
     const uint64_t cpu = sac_time_thread_cpu_ns();
     session->runtime_cpu_ns = 0;
     poll_events(session);
     snprintf(out_frame->state, sizeof out_frame->state, "%s", sac_session_state_name(session->state));
-    if (session->lost) return release_lost(session, error);
+    if (session->lost) return release_lost(session, out_frame, error);
     if (session->exited) return SAC_SESSION_EXIT;
     if (!session->running) {
         nanosleep(&(struct timespec){.tv_nsec = IDLE_NS}, NULL);
         return SAC_SESSION_IDLE;
     }
     out_frame->focused = session->state == XR_SESSION_STATE_FOCUSED;
-    if (!wait_frame(session, out_frame)) return release_lost(session, error);
+    if (!wait_frame(session, out_frame)) return release_lost(session, out_frame, error);
+    reckon(session, out_frame);
     if (!sac_session_locate_views(session, out_frame) || !sac_actions_read(session, out_frame))
-        return release_lost(session, error);
+        return release_lost(session, out_frame, error);
     /* Never seen from anywhere yet: there is nothing to draw. */
     out_frame->should_render = session->should_render = session->should_render && session->located;
-    reckon(session, out_frame);
+    plan(session, out_frame);
     session->frame_cpu_ns = sac_time_thread_cpu_ns() - cpu;
     return SAC_SESSION_FRAME;
 }
@@ -257,7 +269,9 @@ static bool end_frame(sac_session *session, const XrCompositionLayerProjection *
 {
     const XrCompositionLayerBaseHeader *layers[] = {(const XrCompositionLayerBaseHeader *)layer};
     const XrFrameEndInfo info = {.type = XR_TYPE_FRAME_END_INFO,
-                                 .displayTime = session->predicted,
+                                 /* what it said, unless it cannot mean it */
+                                 .displayTime =
+                                     session->predicted > 0 ? session->predicted : session->locate_time,
                                  .environmentBlendMode = session->blend,
                                  .layerCount = layer ? 1 : 0,
                                  .layers = layers};

@@ -69,7 +69,8 @@ struct sac_session {
     XrTime recentre_time;
     int64_t clock_offset_ns; /* monotonic less XrTime */
     uint64_t clock_checked_ns;
-    XrTime predicted; /* of the frame that is begun */
+    XrTime predicted;   /* of the frame that is begun, as the runtime said it */
+    XrTime locate_time; /* the same, when it can be believed */
     bool should_render, located;
     XrView views[SAC_DRAWING_MOST_VIEWS];
 
@@ -107,6 +108,8 @@ void sac_session_space_changed(sac_session *session, const XrEventDataReferenceS
 /* swapchain.c */
 sac_result sac_swapchains_create(sac_session *session, sac_error *error);
 void sac_swapchains_destroy(sac_session *session);
+/* The renderer cannot fill it. */
+void sac_swapchains_drop_depth(sac_session *session);
 /* False: the session is lost, or the images were not to be had in time. */
 bool sac_swapchains_acquire(sac_session *session, sac_renderer_image *out_image);
 bool sac_swapchains_release(sac_session *session);

@@ -346,9 +346,13 @@ static sac_result create_renderer(sac_session *session, sac_error *error)
                                         .width = session->info.width,
                                         .height = session->info.height,
                                         .views = session->view_count,
-                                        .colour_layout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
+                                        .colour_layout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL,
+                                        .depth = session->info.depth};
     session->info.multiview = session->layered;
-    return sac_renderer_create(session->gpu, &format, &session->renderer, error);
+    const sac_result result = sac_renderer_create(session->gpu, &format, &session->renderer, error);
+    if (result == SAC_OK && session->info.depth && !sac_renderer_gives_depth(session->renderer))
+        sac_swapchains_drop_depth(session);
+    return result;
 }
 
 sac_result sac_session_open(sac_session *session, sac_error *error)

@@ -100,10 +100,10 @@ sac_result sac_session_recentre(sac_session *session, sac_error *error)
     XrSpaceLocation head = {.type = XR_TYPE_SPACE_LOCATION};
     const XrSpaceLocationFlags both =
         XR_SPACE_LOCATION_POSITION_VALID_BIT | XR_SPACE_LOCATION_ORIENTATION_VALID_BIT;
-    if (!session->running || !session->predicted)
+    if (!session->running || !session->locate_time)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "recentre between two frames",
                              "no frame was made yet");
-    XrResult r = xrLocateSpace(session->view_space, session->space, session->predicted, &head);
+    XrResult r = xrLocateSpace(session->view_space, session->space, session->locate_time, &head);
     if (!sac_session_good(session, r, "locate the head"))
         return sac_error_set(error, SAC_ERROR_IO, NULL, "the session was lost");
     if ((head.locationFlags & both) != both)
@@ -170,7 +170,7 @@ static bool sound_view(const XrView *view)
 
 static void settle_change(sac_session *session, sac_session_frame *frame)
 {
-    if (!session->recentre_pending || session->predicted < session->recentre_time) return;
+    if (!session->recentre_pending || session->locate_time < session->recentre_time) return;
     session->recentre_pending = false;
     /* The wearer asked the runtime for a new origin: ours, in the old one, means nothing any more. */
     if (sac_session_place(session, &identity)) frame->recentred = true;
@@ -182,7 +182,7 @@ bool sac_session_locate_views(sac_session *session, sac_session_frame *frame)
     if (session->lost) return false;
     const XrViewLocateInfo info = {.type = XR_TYPE_VIEW_LOCATE_INFO,
                                    .viewConfigurationType = session->view_type,
-                                   .displayTime = session->predicted,
+                                   .displayTime = session->locate_time,
                                    .space = session->space};
     XrView views[SAC_DRAWING_MOST_VIEWS];
     XrViewState state = {.type = XR_TYPE_VIEW_STATE};
@@ -195,7 +195,7 @@ bool sac_session_locate_views(sac_session *session, sac_session_frame *frame)
                           "locate the eyes") ||
         !sac_session_good(
             session,
-            SAC_XR(session, xrLocateSpace(session->view_space, session->space, session->predicted, &head)),
+            SAC_XR(session, xrLocateSpace(session->view_space, session->space, session->locate_time, &head)),
             "locate the head"))
         return false;
     const XrViewStateFlags eyes = XR_VIEW_STATE_ORIENTATION_VALID_BIT | XR_VIEW_STATE_POSITION_VALID_BIT;

@@ -74,7 +74,8 @@ sac_result sac_swapchains_create(sac_session *session, sac_error *error)
     for (uint32_t i = 0; i < chains && result == SAC_OK; i++)
         result = create_chain(session, session->colour_format, usage, &session->colour[i], error);
     session->info.depth = false;
-    if (result == SAC_OK && session->has_depth && depth_format && session->layered) {
+    if (result == SAC_OK && session->def.depth && session->has_depth && depth_format && session->layered &&
+        direct) {
         /* A picture without depth is still a picture. */
         if (create_chain(session, VK_FORMAT_D32_SFLOAT,
                          XR_SWAPCHAIN_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT | XR_SWAPCHAIN_USAGE_SAMPLED_BIT,
@@ -82,6 +83,13 @@ sac_result sac_swapchains_create(sac_session *session, sac_error *error)
             session->info.depth = true;
     }
     return result;
+}
+
+void sac_swapchains_drop_depth(sac_session *session)
+{
+    if (session->depth.handle) xrDestroySwapchain(session->depth.handle);
+    memset(&session->depth, 0, sizeof session->depth);
+    session->info.depth = false;
 }
 
 void sac_swapchains_destroy(sac_session *session)

@@ -1,0 +1,103 @@
+/* Blows: a kinematic body that was told to be far away after this step passes over everything on its way
+ * unless somebody looks. Who stands there is found here, before the frame begins: it is awake and simulated
+ * whatever the time, its box is as large as the blow may send it, and its contact with the striker is looked
+ * for over the whole way instead of half a thickness ahead. */
+#include "runtime/world_internal.h"
+
+#include <string.h>
+
+enum { CREDITS_A_PAIR = 20000 };
+
+static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+
+static sac_sweep way_of(const sac_world *world, uint32_t slot)
+{
+    const sac_body_hot *hot = &world->hot[slot];
+    sac_sweep sweep;
+    for (int i = 0; i < 3; i++) {
+        sweep.centre[i] = world->cold[slot].local_centre[i] / world->pose[slot].scale;
+        sweep.v[i] = hot->v[i] * world->step_dt;
+        sweep.w[i] = hot->w[i] * world->step_dt;
+    }
+    return sweep;
+}
+
+typedef struct striker {
+    sac_world *world;
+    uint32_t slot;
+    float way; /* of its fastest point, this step */
+    sac_sweep sweep;
+    uint64_t credits;
+} striker;
+
+static bool try_struck(uint32_t other, void *user)
+{
+    striker *s = user;
+    sac_world *world = s->world;
+    if (world->struck_count == SAC_WORLD_MOST_STRUCK) return false;
+    if (!sac_body_dynamic(world, other) || world->flags[other] & (SAC_BODY_STRUCK | SAC_BODY_SENSOR))
+        return true;
+    if (!sac_bodies_may_meet(s->slot, other, world)) return true;
+    const sac_body_hot *x = &world->hot[s->slot], *y = &world->hot[other];
+    float thin = x->thickness < y->thickness ? x->thickness : y->thickness;
+    if (s->way <= 0.5f * thin) return true; /* contacts are looked for this far ahead anyway */
+    sac_sweep theirs = way_of(world, other);
+    uint64_t tests = 0;
+    float share = sac_meeting_advance(&world->shapes[world->cold[s->slot].shape].form, &world->pose[s->slot],
+                                      &s->sweep, &world->shapes[world->cold[other].shape].form,
+                                      &world->pose[other], &theirs, 0.05f * thin, CREDITS_A_PAIR, &tests);
+    s->credits += tests + 40;
+    if (share >= 1) return true;
+    world->flags[other] |= SAC_BODY_STRUCK;
+    world->struck[world->struck_count++] = other;
+    return true;
+}
+
+static void strike(sac_world *world, uint32_t slot, uint64_t *credits)
+{
+    const sac_body_hot *hot = &world->hot[slot];
+    const sac_form *form = &world->shapes[world->cold[slot].shape].form;
+    striker s = {.world = world, .slot = slot, .sweep = way_of(world, slot)};
+    float turn = hot->radius < 1e18f ? length3(s.sweep.w) * hot->radius : 0;
+    sac_box box;
+    s.way = length3(s.sweep.v) + turn;
+    if (!(s.way > world->def.margin) || world->flags[slot] & SAC_BODY_SENSOR) return;
+    sac_form_bounds(form, &world->pose[slot], &box);
+    for (int i = 0; i < 3; i++) {
+        box.low[i] += fminf(s.sweep.v[i], 0) - turn - world->def.margin;
+        box.high[i] += fmaxf(s.sweep.v[i], 0) + turn + world->def.margin;
+    }
+    uint32_t first = world->struck_count;
+    sac_broad_touching(world->broad, &box, try_struck, &s);
+    for (uint32_t i = first; i < world->struck_count; i++) {
+        uint32_t other = world->struck[i];
+        sac_body_hot *it = &world->hot[other];
+        float own[3];
+        sac_body_wake_slot(world, other);
+        /* Its box for what it may do after the blow, which is faster than the striker if they bounce. */
+        memcpy(own, it->v, sizeof own);
+        for (int k = 0; k < 3; k++) it->v[k] += 1.5f * hot->v[k];
+        s.credits += sac_body_place_bounds(world, other, world->step_dt);
+        memcpy(it->v, own, sizeof own);
+        it->jolt = world->frame;
+        world->clear_until[other] = 0;
+    }
+    *credits += s.credits + 20;
+}
+
+void sac_world_strike(sac_world *world)
+{
+    uint64_t credits = 0;
+    for (uint32_t i = 0; i < world->struck_count; i++)
+        world->flags[world->struck[i]] &= ~(uint32_t)SAC_BODY_STRUCK;
+    world->struck_count = 0;
+    /* Waking adds to the list: only those who were there. */
+    for (uint32_t i = 0, count = world->awake_count; i < count; i++) {
+        uint32_t slot = world->awake[i];
+        if (world->cold[slot].kind == SAC_BODY_KINEMATIC && world->flags[slot] & SAC_BODY_TOLD)
+            strike(world, slot, &credits);
+    }
+    if (!world->struck_count) return;
+    sac_world_fit_pairs(world);
+    sac_world_spend(world, credits);
+}

@@ -1,0 +1,46 @@
+# Tests against a real OpenXR runtime (scripts/xr-runtime fetch), each with a service of its own. Without the runtime
+# they are skipped and say so. The runtime shows 20 frames a second, so they take their time, but not the processor's.
+
+function(saccade_xr_program name)
+  add_executable(test_xr_${name} test_xr_${name}.c)
+  target_link_libraries(test_xr_${name} PRIVATE saccade_xr saccade saccade_options cmocka m ${ARGN})
+endfunction()
+
+# saccade_xr_test(NAME PROGRAM [ARGUMENT...] [OPTIONS option of xr-test...])
+function(saccade_xr_test name program)
+  cmake_parse_arguments(PARSE_ARGV 2 xr "" "" "OPTIONS")
+  add_test(NAME xr_${name} COMMAND ${PROJECT_SOURCE_DIR}/scripts/xr-test ${xr_OPTIONS} $<TARGET_FILE:${program}>
+    ${xr_UNPARSED_ARGUMENTS})
+  set_tests_properties(xr_${name} PROPERTIES LABELS xr SKIP_RETURN_CODE 77 TIMEOUT 300)
+endfunction()
+
+saccade_xr_program(session)
+saccade_xr_test(life test_xr_session life)
+saccade_xr_test(misuse test_xr_session misuse)
+saccade_xr_test(stalls test_xr_session stalls)
+saccade_xr_test(service_killed test_xr_session killed)
+saccade_xr_test(probe test_xr_session present)
+saccade_xr_test(no_runtime test_xr_session absent OPTIONS --no-service --env SACCADE_XR_MANIFEST=/nowhere/runtime.json)
+saccade_xr_test(no_service test_xr_session absent OPTIONS --no-service)
+# Exact about time: not beside another that is.
+set_tests_properties(xr_stalls PROPERTIES PROCESSORS 2)
+
+saccade_xr_program(faults)
+find_package(Vulkan REQUIRED)
+pkg_check_modules(OPENXR REQUIRED IMPORTED_TARGET openxr)
+target_link_libraries(test_xr_faults PRIVATE PkgConfig::OPENXR Vulkan::Vulkan)
+foreach(function IN ITEMS xrAcquireSwapchainImage xrAttachSessionActionSets xrBeginFrame xrBeginSession
+    xrCreateActionSet xrCreateReferenceSpace xrCreateSession xrCreateSwapchain
+    xrEndFrame xrGetActionStatePose xrGetSystem xrLocateSpace
+    xrLocateViews xrPollEvent xrReleaseSwapchainImage xrSyncActions
+    xrWaitFrame xrWaitSwapchainImage)
+  target_link_options(test_xr_faults PRIVATE LINKER:--wrap=${function})
+endforeach()
+foreach(test IN ITEMS every_call every_door no_headset events strange_times)
+  saccade_xr_test(${test} test_xr_faults ${test})
+endforeach()
+
+saccade_xr_program(head)
+foreach(test IN ITEMS head recentre hands)
+  saccade_xr_test(remote_${test} test_xr_head ${test} OPTIONS --remote)
+endforeach()
