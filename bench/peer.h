@@ -46,6 +46,10 @@ typedef struct sac_peer_engine {
     void (*destroy)(sac_peer *peer); /* NULL is fine */
 } sac_peer_engine;
 
+/* Where the viewer of a scene stands and looks: at eye height before the heap, or outside the burst, at the
+ * middle of what happens. The direction is unit. */
+void sac_peer_viewpoint(const sac_shared_scene *scene, float out_eye[3], float out_direction[3]);
+
 extern const sac_peer_engine sac_peer_saccade, sac_peer_bullet, sac_peer_ode;
 
 /* The engines of this build, ours first; NULL past the last. */

@@ -26,28 +26,32 @@ static void destroy(sac_peer *peer)
     sac_free(peer, 1, sizeof *peer);
 }
 
-/* At eye height before the heap, or outside the burst, looking at the middle of what happens. */
-static void place_viewer(sac_peer *peer, const sac_shared_scene *scene)
+void sac_peer_viewpoint(const sac_shared_scene *scene, float out_eye[3], float out_direction[3])
 {
-    sac_viewer *viewer = &peer->viewer;
     bool box = scene->side > 0;
     float eye[3] = {0, box ? fmaxf(1.7f, 0.6f * scene->side) : 0,
                     box ? 0.5f * scene->side + 0.7f : 1.3f * cbrtf((float)scene->body_count)};
-    float target[3] = {0, box ? 0.3f * scene->side : 0, 0};
-    float pitch = atan2f(target[1] - eye[1], eye[2] - target[2]), length = 0;
+    float target[3] = {0, box ? 0.3f * scene->side : 0, 0}, length = 0;
+    for (int i = 0; i < 3; i++) {
+        out_eye[i] = eye[i];
+        out_direction[i] = target[i] - eye[i];
+        length += out_direction[i] * out_direction[i];
+    }
+    for (int i = 0; i < 3; i++) out_direction[i] /= sqrtf(length);
+}
+
+static void place_viewer(sac_peer *peer, const sac_shared_scene *scene)
+{
+    sac_viewer *viewer = &peer->viewer;
     *viewer = sac_default_viewer();
-    memcpy(viewer->eyes[0].position, eye, sizeof eye);
+    viewer->gaze.valid = true;
+    viewer->gaze.confidence = 1;
+    sac_peer_viewpoint(scene, viewer->gaze.origin, viewer->gaze.direction);
+    float pitch = atan2f(viewer->gaze.direction[1], -viewer->gaze.direction[2]);
+    memcpy(viewer->eyes[0].position, viewer->gaze.origin, sizeof viewer->gaze.origin);
     viewer->eyes[0].rotation[0] = sinf(0.5f * pitch);
     viewer->eyes[0].rotation[1] = viewer->eyes[0].rotation[2] = 0;
     viewer->eyes[0].rotation[3] = cosf(0.5f * pitch);
-    viewer->gaze.valid = true;
-    viewer->gaze.confidence = 1;
-    for (int i = 0; i < 3; i++) {
-        viewer->gaze.origin[i] = eye[i];
-        viewer->gaze.direction[i] = target[i] - eye[i];
-        length += viewer->gaze.direction[i] * viewer->gaze.direction[i];
-    }
-    for (int i = 0; i < 3; i++) viewer->gaze.direction[i] /= sqrtf(length);
 }
 
 static sac_result add_boxes(sac_peer *peer, const sac_shared_scene *scene, sac_error *error)

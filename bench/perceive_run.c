@@ -150,9 +150,7 @@ static uint32_t read_contacts(perceive_run *run, uint32_t f, uint32_t i, const s
     const sac_agenda *agenda = run->agenda;
     uint8_t flags = agenda->flags[i];
     uint32_t count = 0;
-    bool fresh = flags & SAC_AGENDA_STARTED &&
-                 (!memory->known || flags & SAC_AGENDA_FINISHED || agenda->uncertainty[i] < agenda->known[i]);
-    if (fresh) {
+    if (sac_agenda_renews(agenda, i, memory->count, memory->level)) {
         sac_pairs pending, done;
         sac_agenda_front(agenda, i, &pending, &done);
         if (!(flags & SAC_AGENDA_EMPTY))

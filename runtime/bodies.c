@@ -305,6 +305,7 @@ sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_i
     world->simulated[slot] = world->frame;
     world->clear_until[slot] = 0;
     world->touches[slot] = 0;
+    world->listed[slot] = world->active[slot] = 6;
     world->island_next[slot] = slot;
     world->seen_jnd[slot] = 0;
     world->seen_group[slot] = world->seen_level[slot] = SAC_BODY_ALONE;

@@ -7,27 +7,27 @@
 
 enum { BUCKETS = 1024, REFRESH = 8 };
 
-/* What bodies cost at the least: all of them their list of pairs and their motion, each that touches
- * something also its contacts tested, read and solved with two sub-steps. A pair is often shared with another
- * body that is simulated. */
+/* What a body costs: its motion, a look at the list of its pairs, and those under way with their contacts
+ * read and solved. Some pairs are shared with another body that is simulated. */
 typedef struct prices {
-    double body, touch, left; /* ns; left: there is to spend, 1e18 without a deadline */
+    double body, listed, active, left; /* ns; left: there is to spend, 1e18 without a deadline */
 } prices;
 
 static prices prices_now(const sac_world *world)
 {
     const sac_costs *c = &world->costs;
     prices p = {.left = 1e18};
-    double entry = c->agenda.weight[1] + c->floor_ns_per_pair + c->contacts.weight[1] +
-                   c->contacts.weight[2] * c->points_per_manifold + 2 * c->solve.weight[1] +
-                   c->solve.weight[2];
-    p.body = c->agenda.weight[2] + 6 * c->agenda.weight[1] + c->finish.weight[2] + c->sweep_ns_per_body +
+    double solved = c->manifolds_per_pair * (c->points_per_manifold * c->contacts.weight[2] +
+                                             world->step_substeps * c->solve.weight[1] + c->solve.weight[2]);
+    p.body = c->agenda.weight[2] + c->finish.weight[2] + c->sweep_ns_per_body +
              c->places_per_body * c->place.weight[1];
-    p.touch = 0.7 * entry;
+    p.listed = c->agenda.weight[1];
+    p.active = 0.8 * (c->descend.weight[1] + 0.3 * SAC_LOOK_TESTS * c->descend.weight[2] +
+                      c->contacts.weight[1] + solved);
     if (world->exhaustive || world->step_deadline_ns == UINT64_MAX) return p;
     uint64_t now = sac_world_now(world);
     p.left = world->step_deadline_ns > now ? (double)(world->step_deadline_ns - now) : 0;
-    p.left -= c->agenda.weight[0] + c->contacts.weight[0] + c->solve.weight[0] +
+    p.left -= c->agenda.weight[0] + c->descend.weight[0] + c->contacts.weight[0] + c->solve.weight[0] +
               sac_predictor_mean_ns(&c->finish, world->awake_count, 0);
     p.left = p.left > 0 ? c->throttle * p.left : 0;
     return p;
@@ -35,7 +35,7 @@ static prices prices_now(const sac_world *world)
 
 static double price_of(const sac_world *world, const prices *p, uint32_t slot)
 {
-    return p->body + p->touch * (0.5 + world->touches[slot]);
+    return p->body + p->listed * world->listed[slot] + p->active * (0.5 + world->active[slot]);
 }
 
 /* How well a body is seen, renewed for an eighth of them each frame. */
@@ -139,23 +139,46 @@ static void choose_all(sac_world *world)
 /* Where the money ends: bodies in buckets above the threshold are chosen, and `room` of its own. */
 typedef struct line {
     uint32_t threshold, room;
+    uint32_t count[BUCKETS];
 } line;
 
-static line draw_line(sac_world *world, const prices *p)
+static void draw_line(sac_world *world, const prices *p, line *out)
 {
-    uint32_t count[BUCKETS] = {0};
     double cost[BUCKETS] = {0}, spent = 0;
+    memset(out->count, 0, sizeof out->count);
     for (uint32_t i = 0; i < world->awake_count; i++) {
         uint32_t slot = world->awake[i];
         if (carried(world, slot)) continue;
         uint32_t b = bucket_for(world, slot);
-        count[b]++;
+        out->count[b]++;
         cost[b] += price_of(world, p, slot);
     }
     uint32_t t = BUCKETS - 1;
     while (t > 0 && spent + cost[t] <= p->left) spent += cost[t--];
-    double room = cost[t] > 0 ? count[t] * (p->left - spent) / cost[t] : 0;
-    return (line){t, room >= count[t] ? count[t] : (uint32_t)fmax(room, 4)};
+    double room = cost[t] > 0 ? out->count[t] * (p->left - spent) / cost[t] : 0;
+    out->threshold = (uint32_t)sac_tape_decide(&world->tape, t);
+    out->room = (uint32_t)sac_tape_decide(&world->tape,
+                                          room >= out->count[t] ? out->count[t] : (uint32_t)fmax(room, 4));
+}
+
+/* Most urgent first: whatever has to be cut later is cut from the end. */
+static void choose_above(sac_world *world, line *l)
+{
+    uint32_t at[BUCKETS], next = 0;
+    for (uint32_t b = BUCKETS; b-- > 0;) at[b] = next, next += l->count[b];
+    /* A different start each frame, so that the threshold's own bucket is not always cut at the same bodies.
+     */
+    uint32_t awake = world->awake_count, start = world->frame * 7919u % (awake ? awake : 1u);
+    for (uint32_t k = 0; k < awake; k++) {
+        uint32_t i = start + k < awake ? start + k : start + k - awake, slot = world->awake[i];
+        if (carried(world, slot)) continue;
+        uint32_t b = bucket_for(world, slot);
+        if (b < l->threshold || (b == l->threshold && l->room == 0 && !must(world, slot))) continue;
+        if (b == l->threshold && l->room) l->room--;
+        world->flags[slot] |= SAC_BODY_CHOSEN;
+        world->chosen[at[b]++] = slot;
+        world->chosen_count++;
+    }
 }
 
 void sac_world_choose(sac_world *world)
@@ -174,22 +197,51 @@ void sac_world_choose(sac_world *world)
         choose_all(world);
         return;
     }
-    look_at_bodies(world);
-    line l = draw_line(world, &p);
-    l.threshold = (uint32_t)sac_tape_decide(&world->tape, l.threshold);
-    l.room = (uint32_t)sac_tape_decide(&world->tape, l.room);
-    /* A different start each frame, so that the threshold's own bucket is not always cut at the same bodies.
-     */
-    uint32_t awake = world->awake_count, start = world->frame * 7919u % (awake ? awake : 1u);
-    for (uint32_t k = 0; k < awake; k++) {
-        uint32_t i = start + k < awake ? start + k : start + k - awake, slot = world->awake[i];
-        if (carried(world, slot)) continue;
-        uint32_t b = bucket_for(world, slot);
-        if (b < l.threshold || (b == l.threshold && l.room == 0 && !must(world, slot))) continue;
-        if (b == l.threshold && l.room) l.room--;
-        world->flags[slot] |= SAC_BODY_CHOSEN;
-        world->chosen[world->chosen_count++] = slot;
+    /* From now on a body may stand still in the way of one that moved along with it. */
+    if (!sac_world_starves(world)) {
+        world->void_before = world->frame;
+        for (uint32_t i = 0; i < world->awake_count; i++) world->clear_until[world->awake[i]] = 0;
     }
-    sac_world_spend(world, 16u * awake);
-    world->report.rungs[SAC_RUNG_BODIES] += awake - world->chosen_count;
+    world->starved = world->frame;
+    look_at_bodies(world);
+    line l;
+    draw_line(world, &p, &l);
+    choose_above(world, &l);
+    sac_world_spend(world, 20u * world->awake_count);
+    world->report.rungs[SAC_RUNG_BODIES] += world->awake_count - world->chosen_count;
+}
+
+void sac_world_drop(sac_world *world, uint32_t keep)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < world->chosen_count; i++) {
+        uint32_t slot = world->chosen[i];
+        if (kept < keep || must(world, slot)) {
+            world->chosen[kept++] = slot;
+            continue;
+        }
+        world->flags[slot] &= ~(uint32_t)SAC_BODY_CHOSEN;
+        world->clear_until[slot] = 0;
+        world->report.rungs[SAC_RUNG_BODIES]++;
+    }
+    world->chosen_count = kept;
+}
+
+void sac_world_shed(sac_world *world)
+{
+    const sac_costs *c = &world->costs;
+    uint32_t keep = world->chosen_count;
+    if (world->step_deadline_ns != UINT64_MAX && keep) {
+        uint64_t now = sac_world_now(world);
+        double left = world->step_deadline_ns > now ? (double)(world->step_deadline_ns - now) : 0;
+        left -= sac_world_tail_ns(world, left);
+        double entries = world->agenda->count, manifolds = entries * c->manifolds_per_pair;
+        double least = sac_predictor_mean_ns(&c->contacts, entries, manifolds * c->points_per_manifold) +
+                       sac_predictor_mean_ns(&c->solve, 2 * manifolds, manifolds);
+        least *= world->coldness;
+        if (least > left) keep = left > 0 ? (uint32_t)(keep * left / least) : 0;
+        if (keep < 4) keep = 4;
+    }
+    keep = (uint32_t)sac_tape_decide(&world->tape, keep);
+    if (keep < world->chosen_count) sac_world_drop(world, keep);
 }

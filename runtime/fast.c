@@ -72,33 +72,12 @@ static bool may_pass(const sac_body_hot *a, const sac_sweep *own, const sac_body
     return b->radius >= 1e18f || length3(apart) - a->radius - b->radius <= motion;
 }
 
-/* Is anybody near enough on its way to be looked at? Balls tell, at next to no cost: what flies alone is not
- * held up for want of time. */
-static bool has_company(const sac_world *world, uint32_t slot)
-{
-    const sac_broad *broad = world->broad;
-    sac_sweep own = sweep_of(world, slot);
-    for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
-        uint32_t other = broad->pairs[p].a == slot ? broad->pairs[p].b : broad->pairs[p].a;
-        const sac_body_hot *a = &world->hot[slot], *b = &world->hot[other];
-        sac_sweep theirs = sweep_of(world, other);
-        float thin = a->thickness < b->thickness ? a->thickness : b->thickness;
-        if (world->memory[p].sensor || !may_pass(a, &own, b, &theirs, thin)) continue;
-        /* A wall's ball says nothing; how far away it is does. */
-        const sac_form *form = &world->shapes[world->cold[other].shape].form;
-        float reach = a->radius + way_of(a);
-        if (world->cold[other].kind == SAC_BODY_STATIC &&
-            (form->kind == SAC_FORM_PLANE || form->kind == SAC_FORM_BOX) &&
-            sac_form_distance(form, &world->pose[other], a->centre, reach, NULL, NULL) > reach)
-            continue;
-        return true;
-    }
-    return false;
-}
+/* So far it is safe to go unseen. */
+static float blind_share(const sac_body_hot *hot) { return 0.25f * hot->thickness / way_of(hot); }
 
 /* How much of its way a body can go. First against others on their whole way; in later rounds against those
- * that stop before it does, from then on. */
-static float free_share(sac_world *world, uint32_t slot, bool first, uint64_t *credits)
+ * that stop before it does, from then on. When time is up in the middle of it, as far as is safe unseen. */
+static float free_share(sac_world *world, uint32_t slot, bool first, sac_stop *stop)
 {
     const sac_broad *broad = world->broad;
     sac_sweep own = sweep_of(world, slot);
@@ -128,10 +107,11 @@ static float free_share(sac_world *world, uint32_t slot, bool first, uint64_t *c
             }
         }
         if (first && !may_pass(&world->hot[slot], &own, hot, &theirs, thin)) continue;
+        if (sac_stop_reached(stop)) return fminf(now, blind_share(&world->hot[slot]));
         uint64_t tests = 0;
         float s =
             sac_meeting_advance(form, &here, &mine, form_b, &there, &theirs, 0.25f * thin, most, &tests);
-        *credits += tests;
+        sac_stop_did(stop, tests + 20);
         if (first)
             share = s < share ? s : share;
         else if (s < 1)
@@ -188,7 +168,11 @@ void sac_world_limit_fast(sac_world *world)
 {
     sac_stop stop;
     uint64_t now = sac_world_now(world), limit = world->step_deadline_ns;
-    if (limit != UINT64_MAX) limit = limit > now ? now + (limit - now) / 2 : now;
+    if (limit != UINT64_MAX) {
+        double tail = sac_predictor_reserve_ns(&world->costs.finish, world->awake_count, world->chosen_count);
+        double left = limit > now ? (double)(limit - now) : 0;
+        limit = now + (uint64_t)fmax(left - tail, 0.25 * left);
+    }
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
     bool stopped = false;
     for (uint32_t i = 0; i < world->chosen_count; i++) {
@@ -196,16 +180,13 @@ void sac_world_limit_fast(sac_world *world)
         sac_body_hot *hot = &world->hot[slot];
         if (!is_fast(world, slot)) continue;
         world->report.fast++;
-        if (!has_company(world, slot)) {
-            hot->share = share_in_box(world, slot);
-        } else if (sac_stop_reached(&stop)) {
+        if (sac_stop_reached(&stop)) {
             /* No time to look: as far as it is safe. */
-            hot->share = 0.25f * hot->thickness / way_of(hot);
+            hot->share = blind_share(hot);
             world->report.rungs[SAC_RUNG_HELD]++;
         } else {
-            uint64_t credits = 20;
-            hot->share = fminf(free_share(world, slot, true, &credits), share_in_box(world, slot));
-            sac_stop_did(&stop, credits);
+            sac_stop_did(&stop, 20);
+            hot->share = fminf(free_share(world, slot, true, &stop), share_in_box(world, slot));
         }
         stopped |= hot->share < 1;
     }
@@ -217,11 +198,10 @@ void sac_world_limit_fast(sac_world *world)
             if (!is_fast(world, slot)) continue;
             float before = hot->share;
             if (sac_stop_reached(&stop)) {
-                if (outlasts(world, slot)) hot->share = fminf(before, 0.25f * hot->thickness / way_of(hot));
+                if (outlasts(world, slot)) hot->share = fminf(before, blind_share(hot));
             } else {
-                uint64_t credits = 20;
-                hot->share = free_share(world, slot, false, &credits);
-                sac_stop_did(&stop, credits);
+                sac_stop_did(&stop, 20);
+                hot->share = free_share(world, slot, false, &stop);
             }
             stopped |= hot->share < before;
         }
@@ -238,5 +218,5 @@ void sac_world_limit_fast(sac_world *world)
         for (int k = 0; k < 3; k++) hot->moved[k] *= share, hot->turned[k] *= share;
     }
     sac_tape_close(&world->tape, &stop);
-    sac_world_spend(world, 4u * world->chosen_count + 16u * world->report.fast);
+    sac_world_spend(world, 4u * world->chosen_count);
 }

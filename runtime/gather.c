@@ -31,7 +31,9 @@ static couple couple_of(const sac_world *world, const sac_broad_pair *pair)
     c.distance = ends ? length3(c.d) : -1;
     if (c.x->radius < 1e18f) turn += length3(c.x->w) * c.x->radius;
     if (c.y->radius < 1e18f) turn += length3(c.y->w) * c.y->radius;
-    c.motion = (length3(v) + turn + world->gravity_size * world->step_dt) * world->step_dt;
+    float speed = length3(v);
+    if (sac_world_starves(world)) speed = fmaxf(speed, fmaxf(length3(c.x->v), length3(c.y->v)));
+    c.motion = (speed + turn + world->gravity_size * world->step_dt) * world->step_dt;
     return c;
 }
 
@@ -41,8 +43,14 @@ static uint32_t frames_apart(const sac_world *world, const couple *c, float marg
     if (c->distance < 0) return 0;
     float gap = c->distance - c->x->radius - c->y->radius - margin;
     if (!(gap > 0)) return 0;
-    float closing = 0;
-    for (int i = 0; i < 3; i++) closing -= (c->y->v[i] - c->x->v[i]) * c->d[i];
+    float one = 0, other = 0;
+    for (int i = 0; i < 3; i++) {
+        one += c->x->v[i] * c->d[i];
+        other -= c->y->v[i] * c->d[i];
+    }
+    float closing = one + other;
+    /* When time is short either may have to stand still while the other moves on. */
+    if (sac_world_starves(world)) closing = fmaxf(closing, fmaxf(one, other));
     closing /= c->distance;
     float M = 2 * (world->gravity_size + ACCELERATION_MARGIN);
     float frames = sac_horn_meet(gap, closing, M) / world->step_dt;
@@ -89,7 +97,9 @@ static void add(sac_world *world, uint32_t p, const couple *c, float margin)
     agenda->vz[e] = 0.5f * (c->x->v[2] + c->y->v[2]);
     agenda->extent[e] = 2 * smaller(c->x->radius, c->y->radius);
     agenda->similar[e] = (float)(world->touches[c->a] + world->touches[c->b]);
-    if (memory->known) agenda->known[e] = memory->uncertainty + (drift > 0 ? drift : 0);
+    /* Off by more than a body is thick, memory is as good as none: the pair is looked at first. */
+    float known = memory->uncertainty + (drift > 0 ? drift : 0);
+    if (memory->known && known < 0.1f * smaller(c->x->thickness, c->y->thickness)) agenda->known[e] = known;
     agenda->tag[e] = p;
     uint32_t age = world->frame - memory->refined;
     agenda->age[e] = (uint16_t)(age > UINT16_MAX ? UINT16_MAX : age);
@@ -111,7 +121,8 @@ static bool consider(sac_world *world, uint32_t p)
     const sac_broad_pair *pair = &world->broad->pairs[p];
     sac_pair_watch *watch = &world->watch[p];
     uint32_t jolt_a = world->hot[pair->a].jolt, jolt_b = world->hot[pair->b].jolt;
-    if (watch->skip_until > world->frame && watch->skip_set >= jolt_a && watch->skip_set >= jolt_b)
+    if (watch->skip_until > world->frame && watch->skip_set >= jolt_a && watch->skip_set >= jolt_b &&
+        watch->skip_set >= world->void_before)
         return false;
     const sac_body_hot *x = &world->hot[pair->a], *y = &world->hot[pair->b];
     /* Found apart by more than its margin, and not moved that far since. */
@@ -137,12 +148,13 @@ static bool consider(sac_world *world, uint32_t p)
 /* All pairs of one body; returns how many were looked at. */
 static uint32_t gather_body(sac_world *world, uint32_t slot)
 {
-    uint32_t clear = UINT32_MAX, looked = 0;
+    uint32_t clear = UINT32_MAX, looked = 0, listed = 0;
     sac_broad *broad = world->broad;
     bool moves = sac_body_dynamic(world, slot);
     uint32_t next;
     for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = next) {
         sac_pair_watch *watch = &world->watch[p];
+        listed++;
         /* The list jumps through memory: fetch the next while this one is looked at. */
         next = sac_broad_next(broad, p, slot);
         if (next != SAC_NO_PAIR) fetch(&world->watch[next]), fetch(&broad->pairs[next]);
@@ -157,7 +169,10 @@ static uint32_t gather_body(sac_world *world, uint32_t slot)
             continue;
         watch->seen = world->frame;
         looked++;
-        if (!consider(world, p)) {
+        if (consider(world, p)) {
+            world->active[slot]++;
+            if (world->flags[other] & SAC_BODY_CHOSEN) world->active[other]++;
+        } else {
             world->report.pairs_skipped++;
             if (watch->touching) {
                 watch->touching = false;
@@ -169,6 +184,7 @@ static uint32_t gather_body(sac_world *world, uint32_t slot)
         if (watch->skip_until < clear) clear = watch->skip_until;
     }
     world->clear_until[slot] = clear;
+    world->listed[slot] = (uint16_t)(listed < UINT16_MAX ? listed : UINT16_MAX);
     return looked;
 }
 
@@ -186,6 +202,7 @@ void sac_world_gather(sac_world *world)
     sac_stop stop;
     bool late = false;
     sac_agenda_clear(world->agenda);
+    for (uint32_t i = 0; i < world->chosen_count; i++) world->active[world->chosen[i]] = 0;
     /* After something else had the caches this takes twice as long as predicted: those that find no time
      * wait. */
     if (limit != UINT64_MAX) limit = limit > now ? now + (limit - now) * 2 / 5 : now;
@@ -215,6 +232,10 @@ void sac_world_gather(sac_world *world)
     if (!kept) return;
     double per_body = (double)world->agenda->count / kept;
     world->costs.pairs_per_body += 0.1 * (per_body - world->costs.pairs_per_body);
-    if (!world->tape.replay)
-        sac_predictor_learn(&world->costs.agenda, looked, kept, (double)(sac_world_cost_now(world) - cost));
+    if (!world->tape.replay) {
+        double took = (double)(sac_world_cost_now(world) - cost);
+        double mostly = sac_predictor_mean_ns(&world->costs.agenda, looked, kept);
+        world->coldness = fmin(fmax(mostly > 0 ? took / mostly : 1, 1), 2);
+        sac_predictor_learn(&world->costs.agenda, looked, kept, took);
+    }
 }

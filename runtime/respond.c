@@ -390,8 +390,9 @@ void sac_world_respond(sac_world *world, uint32_t substeps)
     uint32_t contacts = list_contacts(world), tiers = 1;
     uint64_t start = sac_world_now(world), cost = sac_world_cost_now(world),
              deadline = world->step_deadline_ns;
-    double tail = sac_world_tail_ns(world, (double)deadline - (double)start);
-    double left = deadline == UINT64_MAX ? 1e18 : (double)deadline - (double)start - tail;
+    double left = deadline == UINT64_MAX ? 1e18 : (double)deadline - (double)start;
+    double tail = sac_world_tail_ns(world, fmax(left, 0));
+    left -= tail;
     uint32_t fits = fit_substeps(world, contacts, left, substeps);
     if (world->exhaustive) fits = substeps;
     /* When not all of it fits, islands are told apart and the visible ones come first. */

@@ -91,21 +91,22 @@ static void aim_kinematics(sac_world *world)
     }
 }
 
-/* Looking ahead for fast bodies can be cut short: twice its mean is kept, and no more than three tenths of
- * what is left: thin things in free fall must not starve the looks that let them fall. */
-double sac_world_tail_ns(const sac_world *world, double left)
-{
-    const sac_costs *c = &world->costs;
-    return sac_predictor_reserve_ns(&c->finish, world->awake_count, world->chosen_count) +
-           fmin(2 * c->sweep_ns_per_body * world->chosen_count, fmax(0.3 * left, 0));
-}
-
+/* All sub-steps as they mostly go, or half of them at their worst: the solver can be stopped between two. */
 static double response_reserve(const sac_world *world, uint32_t substeps)
 {
     const sac_costs *c = &world->costs;
     double entries = world->agenda->count, manifolds = entries * c->manifolds_per_pair;
+    double mostly = sac_predictor_mean_ns(&c->solve, manifolds * substeps, manifolds);
+    double least = sac_predictor_reserve_ns(&c->solve, manifolds * ((substeps + 1) / 2), manifolds);
     return sac_predictor_reserve_ns(&c->contacts, entries, manifolds * c->points_per_manifold) +
-           sac_predictor_reserve_ns(&c->solve, manifolds * substeps, manifolds);
+           fmax(mostly, least);
+}
+
+double sac_world_tail_ns(const sac_world *world, double left)
+{
+    double sweep = 1.3 * world->costs.sweep_ns_per_body * world->chosen_count;
+    return sac_predictor_reserve_ns(&world->costs.finish, world->awake_count, world->chosen_count) +
+           fmin(sweep, 0.25 * left);
 }
 
 /* A body one of whose pairs nobody could look at, and of which nothing is remembered, might run into
@@ -118,11 +119,8 @@ static void hold_unseen(sac_world *world)
     if (!world->report.descent.interrupted) return;
     for (uint32_t e = 0; e < agenda->count; e++) {
         if (agenda->flags[e] & (SAC_AGENDA_STARTED | SAC_AGENDA_SENSOR)) continue;
+        if (agenda->known[e] < FLT_MAX) continue;
         const sac_broad_pair *pair = &world->broad->pairs[agenda->tag[e]];
-        float thin = world->hot[pair->a].thickness < world->hot[pair->b].thickness
-                         ? world->hot[pair->a].thickness
-                         : world->hot[pair->b].thickness;
-        if (agenda->known[e] < thin) continue;
         for (int k = 0; k < 2; k++) {
             uint32_t slot = k ? pair->b : pair->a;
             if (!(world->flags[slot] & SAC_BODY_CHOSEN) || !sac_body_dynamic(world, slot)) continue;
@@ -158,7 +156,9 @@ static uint64_t descent_limit(sac_world *world)
     }
     uint32_t unknown = 0;
     for (uint32_t e = 0; e < world->agenda->count; e++) unknown += world->agenda->known[e] == FLT_MAX;
-    double floor = fmin(0.5 * left, 1.5 * unknown * world->costs.floor_ns_per_pair);
+    double look = sac_predictor_reserve_ns(&world->costs.descend, world->agenda->count,
+                                           (double)SAC_LOOK_TESTS * unknown);
+    double floor = fmin(0.6 * left, look);
     if (keep > left - floor) keep = left - floor;
     world->report.reserved_ns = (uint64_t)keep;
     return deadline - (uint64_t)keep;
@@ -172,10 +172,9 @@ static void descend(sac_world *world)
     sac_agenda_work(world->agenda, world->policy, &world->def.perception, &world->focus, &stop, world->tasks,
                     &world->report.descent);
     sac_tape_close(&world->tape, &stop);
-    if (world->report.descent.started && !world->tape.replay) {
-        double each = (double)(sac_world_cost_now(world) - cost) / world->report.descent.started;
-        world->costs.floor_ns_per_pair += 0.1 * (fmin(each, 600) - world->costs.floor_ns_per_pair);
-    }
+    if (!world->tape.replay)
+        sac_predictor_learn(&world->costs.descend, world->agenda->count, (double)world->report.descent.tests,
+                            (double)(sac_world_cost_now(world) - cost));
     hold_unseen(world);
     if (world->report.descent.interrupted) {
         uint32_t cut = 0;
@@ -218,12 +217,12 @@ static void adapt(sac_world *world)
     double used = cost / (double)r->budget_ns;
     /* A core that was stolen says nothing about the work. */
     if ((double)r->spent_ns > 1.1 * cost + 20000) return;
-    if (world->unseen)
-        *throttle *= 0.92;
-    else if (used > 0.95)
-        *throttle *= used > 1.05 ? 0.85 : 0.95;
+    if (world->unseen || r->substeps < world->step_substeps)
+        *throttle *= 0.93;
+    else if (used > 0.93)
+        *throttle *= used > 1.02 ? 0.85 : 0.95;
     else if (used < 0.85 && r->rungs[SAC_RUNG_BODIES])
-        *throttle *= 1.05;
+        *throttle *= 1.03;
     if (*throttle > 1.5) *throttle = 1.5;
     if (*throttle < 0.05) *throttle = 0.05;
 }
@@ -264,6 +263,7 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     t = lap(world, SAC_STAGE_PERCEIVE, t);
     descend(world);
     t = lap(world, SAC_STAGE_DESCEND, t);
+    sac_world_shed(world);
     double predicted =
         sac_predictor_mean_ns(&world->costs.contacts, world->agenda->count, 0) +
         sac_predictor_mean_ns(&world->costs.solve,
@@ -279,18 +279,19 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     sac_world_limit_fast(world);
     uint64_t sweep_cost = sac_world_cost_now(world) - cost;
     t = lap(world, SAC_STAGE_SWEEP, t);
+    cost = sac_world_cost_now(world);
     sac_world_finish(world);
     sac_world_rest(world);
     tell_bodies(world);
     t = lap(world, SAC_STAGE_FINISH, t);
     if (!world->tape.replay) {
         sac_costs *c = &world->costs;
+        if (world->chosen_count)
+            c->sweep_ns_per_body += 0.1 * ((double)sweep_cost / world->chosen_count - c->sweep_ns_per_body);
         sac_predictor_learn(&c->contacts, world->agenda->count, world->report.contacts,
                             (double)contacts_cost);
         sac_predictor_learn(&c->finish, world->awake_count, world->chosen_count,
-                            (double)(sac_world_cost_now(world) - cost - sweep_cost));
-        if (world->chosen_count)
-            c->sweep_ns_per_body += 0.1 * ((double)sweep_cost / world->chosen_count - c->sweep_ns_per_body);
+                            (double)(sac_world_cost_now(world) - cost));
     }
     double response =
         (double)(world->report.stage_ns[SAC_STAGE_CONTACTS] + world->report.stage_ns[SAC_STAGE_SOLVE]);

@@ -7,6 +7,8 @@
 
 /* The stop is asked between chunks, whatever the number of threads. */
 enum { CHUNK = 128, AHEAD = 3 };
+/* Contacts of a pair when time is short: two still keep it from turning into the other. */
+enum { FEWER = 2 };
 
 typedef struct reading {
     sac_world *world;
@@ -56,6 +58,8 @@ static void read_entry(reading *job, uint32_t e, uint32_t most, uint32_t worker)
     const sac_agenda *agenda = world->agenda;
     uint32_t p = agenda->tag[e];
     const sac_broad_pair *pair = &world->broad->pairs[p];
+    /* Both were given up since the pair was put on the agenda. */
+    if (!((world->flags[pair->a] | world->flags[pair->b]) & SAC_BODY_CHOSEN)) return;
     sac_pair_memory *memory = &world->memory[p];
     sac_pair_watch *watch = &world->watch[p];
     sac_manifold *m = &world->manifolds[p];
@@ -64,8 +68,7 @@ static void read_entry(reading *job, uint32_t e, uint32_t most, uint32_t worker)
     sac_contact contacts[SAC_CONTACT_MOST];
     uint32_t count = 0;
     uint64_t tests = 20;
-    bool fresh = flags & SAC_AGENDA_STARTED &&
-                 (!memory->known || flags & SAC_AGENDA_FINISHED || agenda->uncertainty[e] < agenda->known[e]);
+    bool fresh = sac_agenda_renews(agenda, e, m->count, memory->level);
     memory->jnd = agenda->jnd[e];
     memory->group = agenda->group[e];
     memory->priority = agenda->priority[e];
@@ -85,11 +88,13 @@ static void read_entry(reading *job, uint32_t e, uint32_t most, uint32_t worker)
         sac_pairs pending, done;
         sac_agenda_front(agenda, e, &pending, &done);
         count = sac_meeting_contacts(&agenda->meetings[e], &pending, &done, most, contacts, &tests);
-        if (most < SAC_CONTACT_MOST && pending.count + done.count > most) job->cut[worker]++;
+        bool cut = most < SAC_CONTACT_MOST && pending.count + done.count > most;
+        if (cut) job->cut[worker]++;
         uint8_t level = agenda->level[e];
         if (memory->known && m->count && level != memory->level) job->flips[worker]++;
         memory->level = level;
-        memory->known = true;
+        /* Of what was cut nothing is known but that it is there: next time it is looked at again. */
+        memory->known = !cut;
         memory->uncertainty = agenda->uncertainty[e];
         watch->margin = agenda->margin[e];
         watch->travel = travel;
@@ -152,15 +157,15 @@ void sac_world_read_contacts(sac_world *world)
     uint64_t start = sac_world_now(world), limit = world->step_deadline_ns;
     reading job = {.world = world, .most = SAC_CONTACT_MOST};
     if (limit != UINT64_MAX) {
-        /* When reading takes longer than its share, the rest of the pairs get one contact each. */
-        double share = 1.5 * sac_predictor_reserve_ns(&world->costs.contacts, entries, 0) + 20000;
+        /* When reading takes longer than its share, the rest of the pairs get fewer contacts. */
+        double share = 2 * sac_predictor_reserve_ns(&world->costs.contacts, entries, 0) + 20000;
         uint64_t left = limit > start ? limit - start : 0;
         limit = start + (share < 0.5 * (double)left ? (uint64_t)share : left / 2);
     }
     sac_stop stop;
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
     while (at < entries) {
-        if (job.most == SAC_CONTACT_MOST && sac_stop_reached(&stop)) job.most = 1;
+        if (job.most == SAC_CONTACT_MOST && sac_stop_reached(&stop)) job.most = FEWER;
         uint32_t n = entries - at < CHUNK ? entries - at : CHUNK;
         uint64_t before = 0, after = 0;
         for (uint32_t w = 0; w < 64; w++) before += job.credits[w];

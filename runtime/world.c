@@ -122,6 +122,8 @@ static bool grow(sac_world *world, void *pointer, size_t size, uint32_t old, uin
     X(simulated)       \
     X(clear_until)     \
     X(touches)         \
+    X(listed)          \
+    X(active)          \
     X(island_next)     \
     X(root)            \
     X(island_rest)     \
@@ -157,6 +159,7 @@ static void costs_init(sac_costs *costs)
 {
     /* First guesses; they are corrected within a few frames. */
     sac_predictor_init(&costs->agenda, 5000, 90, 200);
+    sac_predictor_init(&costs->descend, 2000, 60, 3);
     sac_predictor_init(&costs->contacts, 1000, 250, 30);
     sac_predictor_init(&costs->solve, 5000, 100, 400);
     sac_predictor_init(&costs->finish, 2000, 15, 80);
@@ -165,7 +168,7 @@ static void costs_init(sac_costs *costs)
     costs->manifolds_per_pair = 0.5;
     costs->points_per_manifold = 3;
     costs->places_per_body = 0.3;
-    costs->floor_ns_per_pair = 250;
+    costs->sweep_ns_per_body = 100;
     costs->throttle = 0.4;
 }
 
@@ -186,6 +189,7 @@ sac_result sac_world_create(const sac_world_def *def, sac_world **out_world, sac
     sac_gaze_init(&world->gaze, &def->gaze);
     sac_pace_init(&world->pace);
     costs_init(&world->costs);
+    world->coldness = 1;
     sac_agenda_def agenda = def->agenda;
     agenda.seed ^= def->seed;
     agenda.threads = def->tasks.threads ? def->tasks.threads : 1;

@@ -113,14 +113,18 @@ typedef struct sac_rest_sweep {
 } sac_rest_sweep;
 
 /* Costs learned online, in ns. */
+/* Node tests of a pair's first look: its roots and one level. */
+enum { SAC_LOOK_TESTS = 45 };
+
 typedef struct sac_costs {
     sac_predictor agenda;   /* a: pairs looked at, b: bodies simulated */
+    sac_predictor descend;  /* a: agenda entries, b: node tests */
     sac_predictor contacts; /* a: agenda entries, b: contacts */
     sac_predictor solve;    /* a: manifolds * sub-steps, b: manifolds */
     sac_predictor finish;   /* a: awake bodies, b: simulated ones */
     sac_predictor place;    /* a: boxes placed */
-    double pairs_per_body, manifolds_per_pair, points_per_manifold, places_per_body, floor_ns_per_pair;
-    double sweep_ns_per_body; /* of fast bodies, over all that are simulated */
+    double pairs_per_body, manifolds_per_pair, points_per_manifold, places_per_body;
+    double sweep_ns_per_body; /* of fast bodies, over all simulated ones */
     double throttle;          /* 0 to 1: share of what prediction would allow, from misses and leftovers */
 } sac_costs;
 
@@ -143,6 +147,8 @@ struct sac_world {
     uint32_t *simulated;    /* frame it was last simulated in */
     uint32_t *clear_until;  /* frame up to which it meets nobody, whatever the others do */
     uint16_t *touches;      /* manifolds with contacts */
+    uint16_t *listed;       /* pairs it had when last simulated */
+    uint16_t *active;       /* of those, in the agenda */
     uint32_t *island_next;  /* ring of bodies that sleep together */
     uint32_t *root;         /* union-find of the sweep */
     float *island_rest;     /* least rest_seconds of the island, at its root */
@@ -194,7 +200,10 @@ struct sac_world {
     float step_dt;
     uint32_t step_substeps;
     uint32_t struck[SAC_WORLD_MOST_STRUCK], struck_count;
-    uint32_t unseen; /* bodies chosen for this frame that could not be looked at */
+    uint32_t starved;     /* last frame in which bodies had to wait; 0: never */
+    uint32_t void_before; /* what was concluded before this frame took it that all go on moving */
+    double coldness;      /* what this frame's first stages cost against what they mostly do, 1 to 2 */
+    uint32_t unseen;      /* bodies chosen for this frame that could not be looked at */
     float gravity_size;
 
     sac_array(sac_contact_event) contact_events;
@@ -235,13 +244,22 @@ static inline bool sac_body_dynamic(const sac_world *world, uint32_t slot)
 
 /* ---- stages, in the order of a frame ---- */
 
-void sac_world_strike(sac_world *world);        /* strike.c: who is in the way of a kinematic body */
-void sac_world_choose(sac_world *world);        /* choose.c: who is simulated */
+/* Some bodies had to wait lately. */
+static inline bool sac_world_starves(const sac_world *world)
+{
+    return world->starved && world->frame - world->starved < 90;
+}
+void sac_world_strike(sac_world *world); /* strike.c: who is in the way of a kinematic body */
+void sac_world_choose(sac_world *world); /* choose.c: who is simulated */
+/* Once it is known what there is to do: gives up the least urgent bodies when response would not fit. */
+void sac_world_shed(sac_world *world);
+/* All but the first `keep` bodies wait, unless they must not. */
+void sac_world_drop(sac_world *world, uint32_t keep);
 void sac_world_bound(sac_world *world);         /* bounds.c: boxes that no longer hold their body */
 void sac_world_gather(sac_world *world);        /* gather.c: pairs into the agenda */
 void sac_world_read_contacts(sac_world *world); /* touch.c: fronts and memory into manifolds */
 void sac_world_respond(sac_world *world, uint32_t substeps); /* respond.c: manifolds into motion */
-/* What is kept for the end of the step, of `left` ns: looking ahead for fast bodies, poses, sleep, events. */
+/* What comes after the solver: fast bodies, a quarter of what is `left` at the most, and the end. */
 double sac_world_tail_ns(const sac_world *world, double left);
 void sac_world_limit_fast(sac_world *world); /* fast.c: nobody tunnels */
 void sac_world_finish(sac_world *world);     /* finish.c: motion into poses */

@@ -204,3 +204,12 @@ void sac_agenda_front(const sac_agenda *agenda, uint32_t i, sac_pairs *out_pendi
     *out_pending = (sac_pairs){own->arena_a + at, own->arena_b + at, pending, pending};
     *out_done = (sac_pairs){own->arena_a + done_at, own->arena_b + done_at, done, done};
 }
+
+bool sac_agenda_renews(const sac_agenda *agenda, uint32_t i, uint32_t contacts, uint8_t level)
+{
+    uint8_t flags = agenda->flags[i];
+    if (!(flags & SAC_AGENDA_STARTED)) return false;
+    if (flags & SAC_AGENDA_FINISHED) return true;
+    float doubt = contacts && agenda->level[i] < level ? 4 : 1;
+    return doubt * agenda->uncertainty[i] < agenda->known[i];
+}

@@ -8,7 +8,8 @@
  *   sac_agenda_front(agenda, i, &pending, &done);            // for sac_meeting_contacts
  *
  * Index: sac_agenda_create  sac_agenda_destroy  sac_agenda_reserve  sac_agenda_clear  sac_agenda_add
- *        sac_agenda_work  sac_agenda_front  sac_drift_between  sac_policy_find  sac_policy_name
+ *        sac_agenda_work  sac_agenda_front  sac_agenda_renews  sac_drift_between  sac_policy_find
+ * sac_policy_name
  */
 #ifndef SAC_SCHEDULER_AGENDA_H
 #define SAC_SCHEDULER_AGENDA_H
@@ -136,5 +137,8 @@ void sac_agenda_work(sac_agenda *agenda, const sac_policy *policy, const sac_per
 
 /* The front of entry i as it stands; both empty when it is apart. Valid until the agenda is cleared. */
 void sac_agenda_front(const sac_agenda *agenda, uint32_t i, sac_pairs *out_pending, sac_pairs *out_done);
+/* Is what was found of entry i worth more than what is remembered of it? `contacts` were read at `level`. A
+ * coarser level must be four times as sure: levels that come and go are seen all over the field of view. */
+bool sac_agenda_renews(const sac_agenda *agenda, uint32_t i, uint32_t contacts, uint8_t level);
 
 #endif
