@@ -223,6 +223,15 @@ static bool device_has(VkPhysicalDevice physical, const char *name)
     return found;
 }
 
+/* Mesa's llvmpipe of Debian 12 (22.3) mixes up the views of small draws and resolves samples into layer 0
+ * whatever layer is asked for; that of 25.0 does neither, its two views equal two passes bit for bit. Neither
+ * tells its version in numbers, but the newer one speaks Vulkan 1.4. */
+static bool is_weak_in_layers(const VkPhysicalDeviceProperties *p)
+{
+    return p->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU && !strncmp(p->deviceName, "llvmpipe", 8) &&
+           p->apiVersion < VK_MAKE_API_VERSION(0, 1, 4, 0);
+}
+
 static sac_result make_device(sac_gpu *gpu, const sac_gpu_maker *maker, sac_error *error)
 {
     VkPhysicalDeviceMultiviewFeatures multiview = {
@@ -233,7 +242,8 @@ static sac_result make_device(sac_gpu *gpu, const sac_gpu_maker *maker, sac_erro
         .pNext = &multiview,
     };
     vkGetPhysicalDeviceFeatures2(gpu->physical, &features);
-    gpu->multiview = multiview.multiview && gpu->def.multiview;
+    gpu->layers_weak = is_weak_in_layers(&gpu->properties);
+    gpu->multiview = multiview.multiview && gpu->def.multiview && !gpu->layers_weak;
 
     const char *extensions[4];
     uint32_t count = 0;

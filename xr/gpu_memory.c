@@ -165,55 +165,66 @@ static void record_buffer(VkCommandBuffer commands, VkBuffer from, VkBuffer to, 
                          &seen, 0, NULL, 0, NULL);
 }
 
+sac_result sac_gpu_now_begin(const sac_gpu *gpu, sac_gpu_now *out, sac_error *error)
+{
+    *out = (sac_gpu_now){0};
+    VkCommandPoolCreateInfo pool = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
+        .queueFamilyIndex = gpu->family,
+    };
+    VkResult vk = vkCreateCommandPool(gpu->device, &pool, NULL, &out->pool);
+    VkCommandBufferAllocateInfo commands = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = out->pool,
+        .commandBufferCount = 1,
+    };
+    if (vk == VK_SUCCESS) vk = vkAllocateCommandBuffers(gpu->device, &commands, &out->commands);
+    VkCommandBufferBeginInfo begin = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+    };
+    if (vk == VK_SUCCESS) vk = vkBeginCommandBuffer(out->commands, &begin);
+    if (vk != VK_SUCCESS) {
+        vkDestroyCommandPool(gpu->device, out->pool, NULL);
+        *out = (sac_gpu_now){0};
+    }
+    return sac_gpu_failed(vk, "recording commands", error);
+}
+
+sac_result sac_gpu_now_end(const sac_gpu *gpu, sac_gpu_now *now, sac_error *error)
+{
+    VkResult vk = vkEndCommandBuffer(now->commands);
+    VkSubmitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .commandBufferCount = 1,
+        .pCommandBuffers = &now->commands,
+    };
+    if (vk == VK_SUCCESS) vk = vkQueueSubmit(gpu->queue, 1, &info, VK_NULL_HANDLE);
+    if (vk == VK_SUCCESS) vk = vkQueueWaitIdle(gpu->queue);
+    vkDestroyCommandPool(gpu->device, now->pool, NULL);
+    *now = (sac_gpu_now){0};
+    return sac_gpu_failed(vk, "copying on the graphics device", error);
+}
+
 static sac_result upload(const sac_gpu *gpu, const void *bytes, VkDeviceSize size, VkBuffer buffer,
                          VkImage image, uint32_t width, uint32_t height, sac_error *error)
 {
     sac_gpu_buffer staging;
+    sac_gpu_now now;
     sac_result result =
         sac_gpu_buffer_create(gpu, size, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, SAC_GPU_STREAMED, &staging, error);
     if (result != SAC_OK) return result;
     memcpy(staging.mapped, bytes, size);
-    VkCommandPool pool = VK_NULL_HANDLE;
-    VkCommandBuffer commands = VK_NULL_HANDLE;
-    VkResult vk = vkCreateCommandPool(gpu->device,
-                                      &(VkCommandPoolCreateInfo){
-                                          .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                          .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
-                                          .queueFamilyIndex = gpu->family,
-                                      },
-                                      NULL, &pool);
-    if (vk == VK_SUCCESS)
-        vk = vkAllocateCommandBuffers(gpu->device,
-                                      &(VkCommandBufferAllocateInfo){
-                                          .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                          .commandPool = pool,
-                                          .commandBufferCount = 1,
-                                      },
-                                      &commands);
-    if (vk == VK_SUCCESS)
-        vk = vkBeginCommandBuffer(commands, &(VkCommandBufferBeginInfo){
-                                                .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                                .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
-                                            });
-    if (vk == VK_SUCCESS) {
+    if ((result = sac_gpu_now_begin(gpu, &now, error)) == SAC_OK) {
         if (image)
-            record_image(commands, staging.buffer, image, width, height);
+            record_image(now.commands, staging.buffer, image, width, height);
         else
-            record_buffer(commands, staging.buffer, buffer, size);
-        vk = vkEndCommandBuffer(commands);
+            record_buffer(now.commands, staging.buffer, buffer, size);
+        result = sac_gpu_now_end(gpu, &now, error);
     }
-    if (vk == VK_SUCCESS)
-        vk = vkQueueSubmit(gpu->queue, 1,
-                           &(VkSubmitInfo){
-                               .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                               .commandBufferCount = 1,
-                               .pCommandBuffers = &commands,
-                           },
-                           VK_NULL_HANDLE);
-    if (vk == VK_SUCCESS) vk = vkQueueWaitIdle(gpu->queue);
-    vkDestroyCommandPool(gpu->device, pool, NULL);
     sac_gpu_buffer_destroy(gpu, &staging);
-    return sac_gpu_failed(vk, "bringing data to the graphics device", error);
+    return result;
 }
 
 sac_result sac_gpu_upload_buffer(const sac_gpu *gpu, const void *bytes, VkDeviceSize size,

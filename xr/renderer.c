@@ -684,3 +684,12 @@ sac_result sac_renderer_wait(sac_renderer *r, sac_error *error)
     }
     return SAC_OK;
 }
+
+sac_result sac_renderer_read(sac_renderer *r, uint8_t **out_rgba, uint32_t *out_width, uint32_t *out_height,
+                             sac_error *error)
+{
+    *out_rgba = NULL;
+    sac_result result = sac_renderer_wait(r, error);
+    return result != SAC_OK ? result
+                            : sac_targets_read(r->gpu, &r->targets, out_rgba, out_width, out_height, error);
+}

@@ -30,6 +30,7 @@ struct sac_gpu {
     VkPhysicalDeviceMemoryProperties memory;
     bool multiview, validation;
     bool depth_resolve; /* depth can come out of a multisampled pass */
+    bool layers_weak;   /* samples resolve into layer 0 whatever is asked for */
     VkDebugUtilsMessengerEXT messenger;
     uint32_t messages; /* of the validation layer */
     sac_renderer_def def;
@@ -57,6 +58,7 @@ typedef struct sac_renderer_format {
                           XR, PRESENT_SRC_KHR for a window, TRANSFER_SRC_OPTIMAL offscreen */
     bool depth;        /* images come with a depth image to fill: 1 at the near plane, 0 at infinity. Asks
                           sac_renderer_gives_depth after */
+    bool keep;         /* the picture can be read afterwards with sac_renderer_read; images are copied to */
 } sac_renderer_format;
 
 /* Up to three frames' worth of buffers and command buffers; images are registered as they come. */
@@ -84,6 +86,10 @@ typedef struct sac_renderer_image {
 sac_result sac_renderer_draw(sac_renderer *renderer, const sac_renderer_image *image,
                              const sac_drawing *drawing, sac_screen_stats *out_stats, sac_error *error);
 sac_result sac_renderer_wait(sac_renderer *renderer, sac_error *error);
+/* The last picture of a renderer that keeps it, views side by side, rows from the top, RGBA; waits.
+ * Release with sac_free(p, w * h, 4). */
+sac_result sac_renderer_read(sac_renderer *renderer, uint8_t **out_rgba, uint32_t *out_width,
+                             uint32_t *out_height, sac_error *error);
 
 /* ---- the gallery, as the renderer reads it ---- */
 

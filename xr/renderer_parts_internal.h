@@ -29,7 +29,14 @@ sac_result sac_gpu_image_create(const sac_gpu *gpu, VkFormat format, uint32_t wi
 void sac_gpu_image_destroy(const sac_gpu *gpu, sac_gpu_image *image);
 sac_result sac_gpu_view_create(const sac_gpu *gpu, VkImage image, VkFormat format, uint32_t first_layer,
                                uint32_t layers, VkImageView *out, sac_error *error);
-/* Into a buffer, or (width not 0) into an image that ends up readable by fragment shaders. Waits. */
+/* A few commands, done when `end` returns. */
+typedef struct sac_gpu_now {
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+} sac_gpu_now;
+sac_result sac_gpu_now_begin(const sac_gpu *gpu, sac_gpu_now *out, sac_error *error);
+sac_result sac_gpu_now_end(const sac_gpu *gpu, sac_gpu_now *now, sac_error *error);
+/* Into a buffer, or into an image that ends up readable by fragment shaders. Waits. */
 sac_result sac_gpu_upload_buffer(const sac_gpu *gpu, const void *bytes, VkDeviceSize size,
                                  const sac_gpu_buffer *to, sac_error *error);
 sac_result sac_gpu_upload_image(const sac_gpu *gpu, const void *bytes, VkDeviceSize size, VkImage to,
@@ -144,9 +151,12 @@ typedef struct sac_targets {
     VkSampleCountFlagBits samples;
     VkRenderPass pass;        /* ends in colour_layout */
     VkRenderPass pass_copied; /* ends ready to be copied from */
-    sac_gpu_image colour_image, depth_image, whole_image;
-    VkImageView colour_view, depth_view; /* multisampled; the depth also without */
-    sac_target whole;                    /* our own, copied from where an image cannot be drawn into */
+    bool layers_weak;
+    sac_gpu_image colour_image, depth_image;
+    sac_gpu_image
+        whole_images[SAC_DRAWING_MOST_VIEWS]; /* one of two layers with multiview, else one a view */
+    VkImageView colour_view, depth_view;      /* multisampled; the depth also without */
+    sac_target whole;                         /* our own, copied from where an image cannot be drawn into */
     sac_target targets[SAC_TARGET_MOST];
     uint32_t target_count;
 } sac_targets;
@@ -162,5 +172,8 @@ sac_result sac_targets_find(const sac_gpu *gpu, sac_targets *targets, const sac_
 void sac_targets_forget(const sac_gpu *gpu, sac_targets *targets);
 /* Copies our own image to where it belongs. */
 void sac_targets_copy(const sac_targets *targets, VkCommandBuffer commands, const sac_renderer_image *image);
+/* Our own image, views side by side, RGBA. */
+sac_result sac_targets_read(const sac_gpu *gpu, const sac_targets *targets, uint8_t **out_rgba,
+                            uint32_t *out_width, uint32_t *out_height, sac_error *error);
 
 #endif

@@ -222,24 +222,26 @@ sac_result sac_targets_create(const sac_gpu *gpu, const sac_renderer_format *for
     t->format = *format;
     t->colour = drawn_in(format->colour);
     t->samples = most_samples(gpu);
-    t->format.depth &= t->samples == 1 || gpu->depth_resolve;
     t->multiview = gpu->multiview && format->views == 2;
     t->passes = t->multiview ? 1 : format->views;
-    const uint32_t layers = t->multiview ? 2 : 1;
+    t->layers_weak = gpu->layers_weak && t->samples > 1;
+    t->format.depth &= t->samples == 1 || (gpu->depth_resolve && !t->layers_weak);
     if ((result = make_pass(gpu, t, format->colour_layout, &t->pass, error)) != SAC_OK ||
         (result = make_pass(gpu, t, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, &t->pass_copied, error)) != SAC_OK)
         goto fail;
-    if (t->samples > 1 && ((result = sac_gpu_image_create(
-                                gpu, t->colour, format->width, format->height, layers, t->samples,
-                                VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT,
-                                &t->colour_image, error)) != SAC_OK ||
-                           (result = sac_gpu_view_create(gpu, t->colour_image.image, t->colour, 0, layers,
-                                                         &t->colour_view, error)) != SAC_OK))
+    /* Two passes take turns with one layer. */
+    const uint32_t layers = t->multiview ? 2 : 1;
+    const VkImageUsageFlags transient = VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT;
+    if (t->samples > 1 &&
+        ((result = sac_gpu_image_create(gpu, t->colour, format->width, format->height, layers, t->samples,
+                                        VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | transient, &t->colour_image,
+                                        error)) != SAC_OK ||
+         (result = sac_gpu_view_create(gpu, t->colour_image.image, t->colour, 0, layers, &t->colour_view,
+                                       error)) != SAC_OK))
         goto fail;
-    if ((result = sac_gpu_image_create(
-             gpu, VK_FORMAT_D32_SFLOAT, format->width, format->height, layers, t->samples,
-             VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT,
-             &t->depth_image, error)) != SAC_OK ||
+    if ((result = sac_gpu_image_create(gpu, VK_FORMAT_D32_SFLOAT, format->width, format->height, layers,
+                                       t->samples, VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT | transient,
+                                       &t->depth_image, error)) != SAC_OK ||
         (result = sac_gpu_view_create(gpu, t->depth_image.image, VK_FORMAT_D32_SFLOAT, 0, layers,
                                       &t->depth_view, error)) != SAC_OK)
         goto fail;
@@ -263,7 +265,7 @@ void sac_targets_fini(const sac_gpu *gpu, sac_targets *t)
     vkDestroyImageView(gpu->device, t->depth_view, NULL);
     sac_gpu_image_destroy(gpu, &t->colour_image);
     sac_gpu_image_destroy(gpu, &t->depth_image);
-    sac_gpu_image_destroy(gpu, &t->whole_image);
+    for (int i = 0; i < SAC_DRAWING_MOST_VIEWS; i++) sac_gpu_image_destroy(gpu, &t->whole_images[i]);
     vkDestroyRenderPass(gpu->device, t->pass, NULL);
     vkDestroyRenderPass(gpu->device, t->pass_copied, NULL);
     *t = (sac_targets){0};
@@ -271,8 +273,9 @@ void sac_targets_fini(const sac_gpu *gpu, sac_targets *t)
 
 bool sac_targets_direct(const sac_targets *t, const sac_renderer_image *image)
 {
-    if (t->colour != t->format.colour) return false;
-    if (t->format.views == 1 || image->layered) return true;
+    if (t->colour != t->format.colour || t->format.keep) return false;
+    if (t->format.views == 1) return true;
+    if (image->layered) return !t->layers_weak;
     return image->image[1] && !t->multiview; /* a pass each */
 }
 
@@ -290,15 +293,18 @@ sac_result sac_targets_find(const sac_gpu *gpu, sac_targets *t, const sac_render
                                  "depth is handed out with layered sRGB images only");
         *out_target = &t->whole;
         if (t->whole.frames[0]) return SAC_OK;
-        sac_result result = sac_gpu_image_create(
-            gpu, t->colour, t->format.width, t->format.height, t->format.views, VK_SAMPLE_COUNT_1_BIT,
-            VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT, &t->whole_image, error);
+        sac_result result = SAC_OK;
+        for (uint32_t i = 0; i < t->passes && result == SAC_OK; i++)
+            result = sac_gpu_image_create(
+                gpu, t->colour, t->format.width, t->format.height, t->multiview ? 2 : 1,
+                VK_SAMPLE_COUNT_1_BIT, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
+                &t->whole_images[i], error);
         if (result == SAC_OK)
-            result = make_frames(gpu, t, &t->whole, t->whole_image.image, VK_NULL_HANDLE, VK_NULL_HANDLE,
-                                 t->pass_copied, error);
+            result = make_frames(gpu, t, &t->whole, t->whole_images[0].image, t->whole_images[1].image,
+                                 VK_NULL_HANDLE, t->pass_copied, error);
         if (result != SAC_OK) {
             target_fini(gpu, &t->whole);
-            sac_gpu_image_destroy(gpu, &t->whole_image);
+            for (int i = 0; i < SAC_DRAWING_MOST_VIEWS; i++) sac_gpu_image_destroy(gpu, &t->whole_images[i]);
         }
         return result;
     }
@@ -343,13 +349,14 @@ void sac_targets_copy(const sac_targets *t, VkCommandBuffer commands, const sac_
                          VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, NULL, 0, NULL, images, turn);
     for (uint32_t v = 0; v < t->format.views; v++) {
         VkImageCopy copy = {
-            .srcSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, v, 1},
+            .srcSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, t->multiview ? v : 0, 1},
             .dstSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, image->layered ? v : 0, 1},
             .extent = {t->format.width, t->format.height, 1},
         };
         if (!image->layered && images == 1) copy.dstOffset.x = (int32_t)(v * t->format.width);
-        vkCmdCopyImage(commands, t->whole_image.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
-                       image->image[images == 2 ? v : 0], VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &copy);
+        vkCmdCopyImage(commands, t->whole_images[t->multiview ? 0 : v].image,
+                       VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, image->image[images == 2 ? v : 0],
+                       VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &copy);
     }
     for (uint32_t i = 0; i < images; i++) {
         turn[i].srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
@@ -359,4 +366,54 @@ void sac_targets_copy(const sac_targets *t, VkCommandBuffer commands, const sac_
     }
     vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0,
                          NULL, 0, NULL, images, turn);
+}
+
+sac_result sac_targets_read(const sac_gpu *gpu, const sac_targets *t, uint8_t **out_rgba, uint32_t *out_width,
+                            uint32_t *out_height, sac_error *error)
+{
+    if (!t->whole.frames[0])
+        return sac_error_set(error, SAC_ERROR_EMPTY, "draw first", "there is no picture to read");
+    if (t->colour == VK_FORMAT_R16G16B16A16_SFLOAT)
+        return sac_error_set(error, SAC_ERROR_UNSUPPORTED, "draw with 8 bits a colour",
+                             "pictures of floats are not read back");
+    const uint32_t width = t->format.width * t->format.views, height = t->format.height;
+    const size_t count = (size_t)width * height;
+    sac_gpu_buffer pixels;
+    sac_gpu_now now;
+    sac_result result = sac_gpu_buffer_create(gpu, count * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                                              SAC_GPU_READ_BACK, &pixels, error);
+    if (result != SAC_OK) return result;
+    if ((result = sac_gpu_now_begin(gpu, &now, error)) != SAC_OK) goto done;
+    for (uint32_t v = 0; v < t->format.views; v++) {
+        VkBufferImageCopy copy = {
+            .bufferOffset = (VkDeviceSize)v * t->format.width * 4,
+            .bufferRowLength = width,
+            .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, t->multiview ? v : 0, 1},
+            .imageExtent = {t->format.width, height, 1},
+        };
+        vkCmdCopyImageToBuffer(now.commands, t->whole_images[t->multiview ? 0 : v].image,
+                               VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, pixels.buffer, 1, &copy);
+    }
+    VkMemoryBarrier barrier = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+        .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+        .dstAccessMask = VK_ACCESS_HOST_READ_BIT,
+    };
+    vkCmdPipelineBarrier(now.commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
+                         &barrier, 0, NULL, 0, NULL);
+    if ((result = sac_gpu_now_end(gpu, &now, error)) != SAC_OK) goto done;
+    uint8_t *rgba = sac_alloc(count, 4);
+    if (!rgba) {
+        result = sac_error_set(error, SAC_ERROR_MEMORY, NULL, "out of memory");
+        goto done;
+    }
+    const int red = t->colour == VK_FORMAT_B8G8R8A8_SRGB ? 2 : 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *p = pixels.mapped + 4 * i;
+        rgba[4 * i] = p[red], rgba[4 * i + 1] = p[1], rgba[4 * i + 2] = p[2 - red], rgba[4 * i + 3] = p[3];
+    }
+    *out_rgba = rgba, *out_width = width, *out_height = height;
+done:
+    sac_gpu_buffer_destroy(gpu, &pixels);
+    return result;
 }
