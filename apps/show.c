@@ -57,6 +57,10 @@ static sac_result open_world(sac_show *show, uint32_t index, sac_error *error)
     sac_insight_init(&w->insight);
     sac_result result = sac_staging_open(&w->staging, show->def.threads, error);
     if (result == SAC_OK) result = make_world(show, w, index == 0 && show->def.record, error);
+    w->insight.levels = 1;
+    for (size_t i = 0; result == SAC_OK && i < w->staging.props.count; i++)
+        if (w->staging.props.data[i].form.levels > w->insight.levels)
+            w->insight.levels = w->staging.props.data[i].form.levels;
     return result;
 }
 
@@ -110,6 +114,7 @@ void sac_show_close(sac_show **pointer)
         sac_staging_fini(&w->staging);
         sac_array_fini(&w->slots);
         sac_array_fini(&w->extras);
+        sac_insight_fini(&w->insight);
         sac_canvas_fini(&w->strip);
         sac_canvas_fini(&w->label);
     }

@@ -197,9 +197,12 @@ static void tell_bodies(sac_world *world)
         const sac_broad_pair *pair = &world->broad->pairs[agenda->tag[e]];
         for (int k = 0; k < 2; k++) {
             uint32_t slot = k ? pair->b : pair->a;
-            if (agenda->jnd[e] < world->seen_jnd[slot]) continue;
+            bool best = agenda->jnd[e] >= world->seen_jnd[slot];
+            /* Of those that touch: a level nothing was read at says nothing. */
+            if (world->manifolds[agenda->tag[e]].count && (best || world->seen_level[slot] == SAC_BODY_ALONE))
+                world->seen_level[slot] = world->memory[agenda->tag[e]].level;
+            if (!best) continue;
             world->seen_jnd[slot] = agenda->jnd[e];
-            world->seen_level[slot] = world->memory[agenda->tag[e]].level;
             world->seen_group[slot] = world->memory[agenda->tag[e]].group;
         }
     }

@@ -167,7 +167,9 @@ typedef struct sac_body_state {
     bool awake, sensor, held;
     uint32_t staleness; /* frames since it was last simulated in full; between, its motion is extrapolated */
     float jnd;          /* the largest visible error left in its pairs */
-    uint8_t group, level; /* of its most visible pair; SAC_BODY_ALONE: it is in none */
+    uint8_t group;      /* of its most visible pair; SAC_BODY_ALONE: it is in none */
+    uint8_t
+        level; /* the contacts of the most visible one that touches were read at; SAC_BODY_ALONE: none does */
     uint64_t user;
 } sac_body_state;
 

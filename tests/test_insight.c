@@ -92,7 +92,7 @@ static void groups_and_levels_can_be_told_apart(void **state)
     float last = -1;
     for (float jnd = 0.25f; jnd < 100; jnd *= 1.25f) {
         float l = (float)seen_by(sac_insight_jnd_colour(jnd), NORMAL).l;
-        CHECK(l > last || jnd > 64);
+        CHECK(l > last || jnd > 16);
         last = l;
     }
 }
@@ -135,15 +135,15 @@ static float angle_off(const float origin[3], const float axis[3], const float p
     return (float)(acos(x < 1 ? x : 1) * 57.29577951308232);
 }
 
-/* Segments of the ring at this angle; those that follow each other must join. */
-static int ring_segments(const sac_line_array *lines, const float origin[3], const float axis[3],
+/* Segments of this width of the ring at this angle; those that follow each other must join. */
+static int ring_segments(const sac_line_array *lines, float width, const float origin[3], const float axis[3],
                          float degrees, bool joined)
 {
     int count = 0;
     const sac_line *first = NULL, *last = NULL;
     for (size_t i = 0; i < lines->count; i++) {
         const sac_line *line = &lines->data[i];
-        if (fabsf(angle_off(origin, axis, line->from) - degrees) > 0.02f ||
+        if (line->width != width || fabsf(angle_off(origin, axis, line->from) - degrees) > 0.02f ||
             fabsf(angle_off(origin, axis, line->to) - degrees) > 0.02f)
             continue;
         if (last && joined) CHECK(play_distance(last->to, line->from) < 1e-5f);
@@ -182,11 +182,12 @@ static void rings_are_at_their_angles(void **state)
         memcpy(pose.rotation, viewer.eyes[0].rotation, sizeof pose.rotation);
         sac_transform_point(&pose, (float[3]){0, 0, -1}, head);
         const float degrees[4] = {5, 10, 20, 30};
-        for (int r = 0; r < 4; r++) {
-            int n = ring_segments(&lines, viewer.eyes[0].position,
-                                  viewer.gaze.valid ? viewer.gaze.direction : head, degrees[r],
+        for (int r = 0; r < 8; r++) {
+            int n = ring_segments(&lines, r < 4 ? -2 : -4, viewer.eyes[0].position,
+                                  viewer.gaze.valid ? viewer.gaze.direction : head, degrees[r % 4],
                                   viewer.gaze.valid);
-            CHECK_SAY(n == (viewer.gaze.valid ? 96 : 48), "%g degrees: %d segments\n", (double)degrees[r], n);
+            CHECK_SAY(n == (viewer.gaze.valid ? 96 : 48), "%g degrees: %d segments\n", (double)degrees[r % 4],
+                      n);
         }
         CHECK(balls.count == (viewer.gaze.valid ? 1 : 0));
         if (balls.count) /* what is looked at is on the axis */
@@ -404,6 +405,120 @@ static void nothing_is_allocated_once_warm(void **state)
     sac_set_allocator(NULL);
 }
 
+/* ---- the strip ---- */
+
+/* Height of the frame's own column over the zero line, in canvas units: its stages and what is over. */
+static float column_top(const sac_canvas *canvas, float x, float zero)
+{
+    float top = zero;
+    for (size_t i = 0; i < canvas->quads.count; i++) {
+        const sac_canvas_quad *q = &canvas->quads.data[i];
+        bool column = q->uw == 0 && q->w < 3 && q->h > 1.5f && x > q->x && x < q->x + q->w;
+        if (column && q->colour >> 24 == 0xFF) top = fmaxf(top, q->y + q->h);
+    }
+    return top;
+}
+
+static sac_step_report made_up(uint64_t budget, uint64_t spent)
+{
+    sac_step_report r = {.budget_ns = budget, .spent_ns = spent, .reserved_ns = budget / 4};
+    for (int s = 0; s < SAC_STAGES; s++) r.stage_ns[s] = spent / SAC_STAGES;
+    r.overshoot_ns = (int64_t)spent - (int64_t)budget;
+    r.returned_ns = budget > spent ? budget - spent : 0;
+    return r;
+}
+
+static void strip_shows_what_was_spent(void **state)
+{
+    (void)state;
+    sac_insight insight;
+    sac_insight_init(&insight);
+    sac_canvas canvas = {0};
+    const float width = 480, height = 160;
+    /* Nothing yet: an empty box, no crash. */
+    CHECK(sac_insight_strip(&insight, &canvas, width, height));
+    for (int i = 0; i < 500; i++) {
+        uint64_t spent = i == 499 ? 2400000 : i == 498 ? 1000000 : i == 497 ? 2000000 : 500000;
+        sac_step_report r = made_up(2000000, spent);
+        sac_insight_note(&insight, &r);
+    }
+    insight.missed = 3;
+    sac_canvas_clear(&canvas);
+    CHECK(sac_insight_strip(&insight, &canvas, width, height));
+    CHECK(canvas.quads.count > 4 * SAC_INSIGHT_FRAMES);
+    for (size_t i = 0; i < canvas.quads.count; i++) {
+        const sac_canvas_quad *q = &canvas.quads.data[i];
+        CHECK_SAY(q->x >= -1 && q->y >= -1 && q->x + q->w <= width + 1 && q->y + q->h <= height + 1,
+                  "a quad at %g %g, %g by %g is outside\n", (double)q->x, (double)q->y, (double)q->w,
+                  (double)q->h);
+    }
+    /* The newest is at the right end; heights are in proportion. */
+    float right = 0, column = 0, zero = FLT_MAX;
+    for (size_t i = 0; i < canvas.quads.count; i++) {
+        const sac_canvas_quad *q = &canvas.quads.data[i];
+        if (q->uw != 0 || q->w > 3 || q->h < 1.5f || q->w < 1) continue;
+        if (q->x + q->w > right) right = q->x + q->w, column = q->w;
+        zero = fminf(zero, q->y);
+    }
+    CHECK(column > 0 && zero < height);
+    float late = column_top(&canvas, right - 0.5f * column, zero) - zero;
+    float half = column_top(&canvas, right - 1.5f * column, zero) - zero;
+    float full = column_top(&canvas, right - 2.5f * column, zero) - zero;
+    float low = column_top(&canvas, right - 50.5f * column, zero) - zero;
+    CHECK_SAY(fabsf(late / half - 2.4f) < 0.1f && fabsf(full / half - 2) < 0.1f &&
+                  fabsf(half / low - 2) < 0.15f,
+              "heights %g %g %g %g\n", (double)low, (double)half, (double)full, (double)late);
+    /* Warm: as often as one likes, at any size, without asking for memory. */
+    size_t room = canvas.quads.capacity;
+    for (int i = 0; i < 10; i++) {
+        sac_canvas_clear(&canvas);
+        CHECK(sac_insight_strip(&insight, &canvas, width, height));
+    }
+    CHECK(canvas.quads.capacity == room);
+    CHECK(sac_insight_strip(&insight, &canvas, 0, 0) && sac_insight_strip(&insight, &canvas, NAN, 100));
+    /* Without a budget there is still a picture. */
+    sac_step_report free = made_up(0, 700000);
+    for (int i = 0; i < 300; i++) sac_insight_note(&insight, &free);
+    sac_canvas_clear(&canvas);
+    CHECK(sac_insight_strip(&insight, &canvas, width, height));
+    CHECK(canvas.quads.count > 4 * SAC_INSIGHT_FRAMES);
+    sac_canvas_fini(&canvas);
+    sac_insight_fini(&insight);
+}
+
+static void legend_names_what_is_switched_on(void **state)
+{
+    (void)state;
+    sac_insight insight;
+    sac_insight_init(&insight);
+    sac_canvas canvas = {0};
+    CHECK(sac_insight_legend(&insight, &canvas, 0, 0, 14) && canvas.quads.count == 0);
+    size_t last = 0;
+    for (int what = 0; what < 7; what++) {
+        if (what < 3) insight.paint = (sac_paint)(SAC_PAINT_GROUP + what);
+        if (what == 3) insight.front = true;
+        if (what == 4) insight.contacts = true;
+        if (what == 5) insight.gaze = true;
+        if (what == 6) insight.rings = true;
+        sac_canvas_clear(&canvas);
+        CHECK(sac_insight_legend(&insight, &canvas, 5, 7, 14));
+        CHECK(canvas.quads.count > (what < 3 ? 10 : last));
+        last = canvas.quads.count;
+        /* All of it lies on its own ground. */
+        const sac_canvas_quad *ground = &canvas.quads.data[0];
+        for (size_t i = 0; i < canvas.quads.count; i++) {
+            const sac_canvas_quad *q = &canvas.quads.data[i];
+            CHECK_SAY(q->x >= ground->x - 0.5f && q->y >= ground->y - 0.5f &&
+                          q->x + q->w <= ground->x + ground->w + 0.5f &&
+                          q->y + q->h <= ground->y + ground->h + 0.5f,
+                      "legend %d: a quad at %g %g, %g by %g is outside\n", what, (double)q->x, (double)q->y,
+                      (double)q->w, (double)q->h);
+        }
+    }
+    sac_canvas_fini(&canvas);
+    sac_insight_fini(&insight);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -415,6 +530,8 @@ int main(void)
         cmocka_unit_test(fronts_outlive_their_bodies),
         cmocka_unit_test(harder_contacts_have_longer_lines),
         cmocka_unit_test(nothing_is_allocated_once_warm),
+        cmocka_unit_test(strip_shows_what_was_spent),
+        cmocka_unit_test(legend_names_what_is_switched_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

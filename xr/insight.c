@@ -32,10 +32,10 @@ void sac_insight_note(sac_insight *insight, const sac_step_report *report)
 
 /* ---- colours ---- */
 
-/* Lightness rises by even steps (CIE L* 20 to 91), hue goes from indigo over teal to yellow. */
-static const uint8_t SCALE[9][3] = {{38, 40, 102},   {40, 66, 135},  {36, 93, 150},
-                                    {37, 120, 153},  {52, 146, 148}, {92, 170, 136},
-                                    {143, 193, 116}, {199, 212, 98}, {252, 229, 94}};
+/* Lightness rises by even steps (CIE L* 30 to 91), hue goes from indigo over teal to yellow. */
+static const uint8_t SCALE[9][3] = {{55, 63, 140},   {52, 86, 159},   {44, 110, 172},
+                                    {38, 135, 177},  {52, 159, 170},  {94, 181, 151},
+                                    {146, 200, 125}, {201, 215, 102}, {252, 229, 94}};
 
 uint32_t sac_insight_scale(float t)
 {
@@ -70,7 +70,8 @@ void sac_insight_colour(const sac_insight *insight, const sac_body_state *state,
     uint32_t alpha = instance->colour & 0xFF000000u, colour;
     if (!state->awake)
         colour = SAC_INSIGHT_ASLEEP;
-    else if (state->group == SAC_BODY_ALONE)
+    else if (state->group == SAC_BODY_ALONE ||
+             (insight->paint == SAC_PAINT_LEVEL && state->level == SAC_BODY_ALONE))
         colour = SAC_INSIGHT_ALONE;
     else if (insight->paint == SAC_PAINT_GROUP)
         colour = sac_insight_group_colour(insight, state->group);
@@ -153,8 +154,10 @@ static bool build_front(sac_insight *insight, const sac_world *world, const floa
     for (size_t i = 0, drawn = 0; i < count && drawn < SAC_INSIGHT_MOST_BALLS; i++) {
         const sac_front_view *s = &insight->spheres.data[i];
         if (!(distance2(s->centre, eye) <= most2)) continue;
+        /* A ball is exact: as fine as it gets. */
+        uint32_t level = s->levels ? s->level : insight->levels;
         sac_ball ball = {.radius = s->radius,
-                         .colour = with_alpha(sac_insight_level_colour(insight, s->level), 110)};
+                         .colour = with_alpha(sac_insight_level_colour(insight, level), 110)};
         memcpy(ball.centre, s->centre, sizeof ball.centre);
         if (!sac_array_push(balls, ball)) return false;
         drawn++;
@@ -287,14 +290,14 @@ static const struct {
               {'o', 5, {{0, 3}, {1, 3}, {1, 4}, {0, 4}, {0, 3}}}}; /* the degree sign */
 
 static bool label(const sight *s, const float at[3], float unit, const char *text, uint32_t colour,
-                  sac_line_array *lines)
+                  float width, sac_line_array *lines)
 {
     for (float x = 0; *text; text++, x += 3) {
         for (size_t g = 0; g < sizeof GLYPHS / sizeof *GLYPHS; g++) {
             if (GLYPHS[g].letter != *text) continue;
             for (int i = 0; i + 1 < GLYPHS[g].count; i++) {
                 const uint8_t *p = GLYPHS[g].at[i], *q = GLYPHS[g].at[i + 1];
-                sac_line line = {.colour = colour, .width = -2};
+                sac_line line = {.colour = colour, .width = width};
                 for (int k = 0; k < 3; k++) {
                     line.from[k] = at[k] + unit * ((x + (float)p[0]) * s->right[k] + (float)p[1] * s->up[k]);
                     line.to[k] = at[k] + unit * ((x + (float)q[0]) * s->right[k] + (float)q[1] * s->up[k]);
@@ -306,27 +309,32 @@ static bool label(const sight *s, const float at[3], float unit, const char *tex
     return true;
 }
 
-/* Cones about the axis, cut where they can be read: a metre away, or before what is nearer. */
-static bool build_rings(const sight *s, float hit, sac_line_array *lines)
+static bool ring(const sight *s, float distance, int r, uint32_t colour, float width, sac_line_array *lines)
 {
     static const char *const NAMES[] = {"5o", "10o", "20o", "30o"};
-    const float turn = 6.2831853f, degree = turn / 360;
+    const float turn = 6.2831853f, angle = RINGS[r] * turn / 360;
+    sac_line line = {.colour = colour, .width = width};
+    for (int i = 0; i < SEGMENTS; i++) {
+        if (!s->gaze && i % 2) continue;
+        at_angle(s, distance, angle, turn * (float)i / SEGMENTS, line.from);
+        at_angle(s, distance, angle, turn * (float)(i + 1) / SEGMENTS, line.to);
+        if (!sac_array_push(lines, line)) return false;
+    }
+    float at[3];
+    at_angle(s, distance, angle + 0.007f, turn / 8, at);
+    return label(s, at, 0.006f * distance, NAMES[r], colour, width, lines);
+}
+
+/* Cones about the axis, cut where they can be read: a metre away, or before what is nearer. Each dark line
+ * has a light one behind it, so that it is seen on anything. */
+static bool build_rings(const sight *s, float hit, sac_line_array *lines)
+{
     float distance = hit * 0.9f < 1 ? hit * 0.9f : 1;
     if (distance < 0.3f) distance = 0.3f;
-    for (int r = 0; r < 4; r++) {
-        uint32_t colour = with_alpha(s->gaze ? SAC_INSIGHT_RING : SAC_INSIGHT_ASLEEP, 230 - 35 * (uint32_t)r);
-        sac_line line = {.colour = colour, .width = -2};
-        for (int i = 0; i < SEGMENTS; i++) {
-            float from = turn * (float)i / SEGMENTS, to = turn * (float)(i + 1) / SEGMENTS;
-            if (!s->gaze && i % 2) continue;
-            at_angle(s, distance, RINGS[r] * degree, from, line.from);
-            at_angle(s, distance, RINGS[r] * degree, to, line.to);
-            if (!sac_array_push(lines, line)) return false;
-        }
-        float at[3];
-        at_angle(s, distance, (RINGS[r] + 0.4f) * degree, turn / 8, at);
-        if (!label(s, at, 0.0045f * distance, NAMES[r], colour, lines)) return false;
-    }
+    for (int r = 0; r < 4; r++)
+        if (!ring(s, 1.01f * distance, r, SAC_INSIGHT_HALO, -4, lines) ||
+            !ring(s, distance, r, s->gaze ? SAC_INSIGHT_RING : SAC_INSIGHT_ASLEEP, -2, lines))
+            return false;
     return true;
 }
 

@@ -264,8 +264,8 @@ static bool paint_rows(const sac_insight *insight, sac_canvas *canvas, float x, 
         }
         return ok && title(canvas, x, y, size, "level of contacts");
     }
-    static const float JND[] = {0, 1, 4, 16, 64};
-    static const char *const NAMES[] = {"0", "1: just noticeable", "4", "16", "64 and more"};
+    static const float JND[] = {0, 1, 3, 8, SAC_INSIGHT_JND_MOST};
+    static const char *const NAMES[] = {"0", "1: just noticeable", "3", "8", "16 and more"};
     for (int i = 0; ok && i < 5; i++)
         ok = swatch(canvas, x, y, size, sac_insight_jnd_colour(JND[i]), NAMES[i]);
     return ok && title(canvas, x, y, size, "visible error left, JND");
@@ -287,8 +287,12 @@ bool sac_insight_legend(const sac_insight *insight, sac_canvas *canvas, float x,
         ok = ok && swatch(canvas, x, &y, size, SAC_INSIGHT_NEAR, "contact, no force");
         ok = ok && swatch(canvas, x, &y, size, SAC_INSIGHT_IMPULSE, "impulse");
     }
-    if (insight->front)
-        ok = ok &&
-             swatch(canvas, x, &y, size, sac_insight_level_colour(insight, insight->levels), "front, finest");
+    if (insight->front) {
+        float cell = 1.4f * size / (float)(insight->levels + 1);
+        for (uint32_t l = 0; ok && l <= insight->levels; l++)
+            ok = sac_canvas_rect(canvas, x + cell * (float)l, y, cell, 0.75f * size,
+                                 sac_insight_level_colour(insight, l));
+        ok = ok && swatch(canvas, x, &y, size, 0, "front, coarse to fine");
+    }
     return ok && (!painted || paint_rows(insight, canvas, x, &y, size));
 }
