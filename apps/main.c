@@ -19,6 +19,9 @@ static const command_entry commands[] = {
     {"stability", "the most bodies held at each frame rate, beside other engines", sac_cmd_stability},
     {"replay", "run a recording again and compare every frame", sac_cmd_replay},
     {"perceive", "what is seen of the errors policies leave when time is short", sac_cmd_perceive},
+#ifdef SACCADE_XR
+    {"xr", "show a scene in a headset", sac_cmd_xr},
+#endif
     {"demo", "a pile under a moving gaze, three baked meshes, pictures and a page", sac_cmd_demo},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
