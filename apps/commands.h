@@ -17,5 +17,6 @@ int sac_cmd_demo(int argc, char **argv);
 int sac_cmd_run(int argc, char **argv);
 /* Built with SACCADE_XR. */
 int sac_cmd_xr(int argc, char **argv);
+int sac_cmd_render(int argc, char **argv);
 
 #endif

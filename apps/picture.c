@@ -69,18 +69,14 @@ static void keep_bytes(void *context, void *data, int size)
     bytes->size += (size_t)size;
 }
 
-uint8_t *sac_picture_png(const sac_picture *picture, size_t *out_size)
+/* Takes the memory of `rgb`: NULL when out of memory. */
+static uint8_t *png_of(uint8_t *rgb, uint32_t width, uint32_t height, size_t *out_size)
 {
-    size_t count = (size_t)picture->width * picture->height;
-    uint8_t *rgb = sac_alloc(count, 3);
     png_bytes bytes = {0};
     *out_size = 0;
     if (!rgb) return NULL;
-    for (size_t i = 0; i < count; i++)
-        for (int k = 0; k < 3; k++) rgb[3 * i + (size_t)k] = to_srgb(picture->pixels[i][k]);
-    int ok = stbi_write_png_to_func(keep_bytes, &bytes, (int)picture->width, (int)picture->height, 3, rgb,
-                                    (int)picture->width * 3);
-    sac_free(rgb, count, 3);
+    int ok = stbi_write_png_to_func(keep_bytes, &bytes, (int)width, (int)height, 3, rgb, (int)width * 3);
+    sac_free(rgb, (size_t)width * height, 3);
     if (!ok || bytes.failed) {
         free(bytes.data);
         return NULL;
@@ -89,12 +85,36 @@ uint8_t *sac_picture_png(const sac_picture *picture, size_t *out_size)
     return bytes.data;
 }
 
-sac_result sac_picture_save(const sac_picture *picture, const char *path, sac_error *error)
+uint8_t *sac_picture_png(const sac_picture *picture, size_t *out_size)
 {
-    size_t size;
-    uint8_t *png = sac_picture_png(picture, &size);
+    size_t count = (size_t)picture->width * picture->height;
+    uint8_t *rgb = sac_alloc(count, 3);
+    for (size_t i = 0; rgb && i < count; i++)
+        for (int k = 0; k < 3; k++) rgb[3 * i + (size_t)k] = to_srgb(picture->pixels[i][k]);
+    return png_of(rgb, picture->width, picture->height, out_size);
+}
+
+static sac_result save(uint8_t *png, size_t size, const char *path, sac_error *error)
+{
     if (!png) return sac_error_set(error, SAC_ERROR_MEMORY, "make it smaller", "no memory for the picture");
     sac_result result = sac_whole_file_write(path, png, size, error);
     free(png);
     return result;
+}
+
+sac_result sac_picture_save(const sac_picture *picture, const char *path, sac_error *error)
+{
+    size_t size;
+    uint8_t *png = sac_picture_png(picture, &size);
+    return save(png, size, path, error);
+}
+
+sac_result sac_pixels_save(const uint8_t *rgba, uint32_t width, uint32_t height, const char *path,
+                           sac_error *error)
+{
+    size_t count = (size_t)width * height, size;
+    uint8_t *rgb = sac_alloc(count, 3);
+    for (size_t i = 0; rgb && i < count; i++) memcpy(rgb + 3 * i, rgba + 4 * i, 3);
+    uint8_t *png = png_of(rgb, width, height, &size);
+    return save(png, size, path, error);
 }

@@ -7,7 +7,7 @@
  *   sac_picture_fini(&picture);
  *
  * Index: sac_picture_init  sac_picture_fini  sac_picture_text  sac_picture_text_width  sac_picture_png
- *        sac_picture_save
+ *        sac_picture_save  sac_pixels_save
  */
 #ifndef SAC_APPS_PICTURE_H
 #define SAC_APPS_PICTURE_H
@@ -41,5 +41,8 @@ float sac_picture_text_width(float size, const char *text);
 /* The bytes of a PNG file; release with free(). NULL when out of memory. */
 uint8_t *sac_picture_png(const sac_picture *picture, size_t *out_size);
 sac_result sac_picture_save(const sac_picture *picture, const char *path, sac_error *error);
+/* Pixels as they are, RGBA in sRGB, rows from the top, as PNG; alpha is left out. */
+sac_result sac_pixels_save(const uint8_t *rgba, uint32_t width, uint32_t height, const char *path,
+                           sac_error *error);
 
 #endif

@@ -102,6 +102,11 @@ static bool add_hands(sac_show *show)
             if (!sac_array_push(&show->balls, joint)) return false;
         }
         if (!input->joints_valid && !sac_array_push(&show->balls, palm)) return false;
+        if (!input->joints_valid && hand->finger.value) {
+            sac_ball tip = {.radius = show->hands.tip_radius, .colour = palm.colour};
+            memcpy(tip.centre, hand->tip, sizeof tip.centre);
+            if (!sac_array_push(&show->balls, tip)) return false;
+        }
         if (hand->stopped) {
             sac_ball ghost = {.radius = show->hands.radius, .colour = GHOST};
             memcpy(ghost.centre, hand->ghost, sizeof ghost.centre);
@@ -237,7 +242,10 @@ static void set_sky(const sac_show *show, sac_drawing *drawing)
         for (int k = 0; k < 3; k += 2) reach = fmaxf(reach, 0.75f * (s->bounds.high[k] - s->bounds.low[k]));
     }
     if (show->world_count > 1) reach += 0.5f * s->apart;
-    drawing->sky.shadow_reach = fminf(fmaxf(reach, 2), 60);
+    if (s->shade > 0) reach = s->shade;
+    drawing->sky.shadow_reach = fminf(fmaxf(reach, 1), 60);
+    if (s->sun[0] != 0 || s->sun[1] != 0 || s->sun[2] != 0)
+        memcpy(drawing->sky.sun, s->sun, sizeof drawing->sky.sun);
     memcpy(drawing->sky.focus, s->target, sizeof s->target);
     drawing->sky.grid = s->gravity[1] < 0;
     for (size_t i = 0; i < s->props.count; i++)

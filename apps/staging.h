@@ -112,6 +112,8 @@ struct sac_staging {
     float ipd;               /* between the eyes, metres; 0: one eye */
     float fov[2];            /* degrees across and up */
     bool nobody;             /* no viewer at all */
+    float sun[3];            /* direction to the light; all 0: as drawings have it */
+    float shade;             /* metres about the target that throw shadows; 0: from the bounds */
     sac_script *script;
     sac_rng rng, first_rng; /* the script's; as it was at the start */
     uint32_t most_bodies;   /* on stage at once, static ones included */

@@ -47,6 +47,12 @@ static void set_view(sac_staging *staging, const float eye[3], const float targe
     memcpy(staging->target, target, sizeof staging->target);
 }
 
+static void set_light(sac_staging *staging, const float sun[3], float shade)
+{
+    memcpy(staging->sun, sun, sizeof staging->sun);
+    staging->shade = shade;
+}
+
 /* ---- workshop ---- */
 
 #define BENCH_TOP 0.78f
@@ -130,6 +136,7 @@ sac_result sac_plan_workshop(sac_plan *p)
     staging->bounded = true;
     staging->bounds = (sac_box){{-8, -0.2f, -8}, {8, 100, 8}};
     set_view(staging, (float[3]){0, 1.55f, 0.25f}, (float[3]){0, 0.98f, -0.8f});
+    set_light(staging, (float[3]){-0.35f, 1, 0.75f}, 2.2f);
     return SAC_OK;
 }
 
@@ -138,8 +145,7 @@ sac_result sac_plan_workshop(sac_plan *p)
 /* The yard lies lower than the plinth one stands on, so that the hail does not bury the viewer. */
 #define YARD_FLOOR -0.9f
 #define PLINTH 0.8f
-#define HAIL_MOST_SIZE 0.42f
-enum { HAIL_DEPTH = 2 }; /* thousands of bodies: 64 spheres each */
+#define HAIL_MOST_SIZE 0.6f
 
 /* The next body of the storm, at a place nobody is in. */
 static sac_result let_fall(sac_staging *staging, sac_world *world, const float position[3], sac_error *error)
@@ -149,12 +155,11 @@ static sac_result let_fall(sac_staging *staging, sac_world *world, const float p
     sac_body_def def = staging->script_body;
     sac_body_id id;
     def.shape = staging->props.data[staging->script_prop + sac_rng_below(&staging->rng, count)].id;
-    def.scale *= sac_rng_range(&staging->rng, 0.65f, 1);
+    def.scale *= sac_rng_range(&staging->rng, 0.7f, 1);
     def.user = staging->actors.count + place + 1;
     memcpy(def.position, position, sizeof def.position);
     sac_plan_turn(&staging->rng, def.rotation);
     sac_plan_in_ball(&staging->rng, def.spin);
-    for (int k = 0; k < 3; k++) def.spin[k] *= 4;
     sac_result result = sac_body_create(world, &def, &id, error);
     if (result == SAC_OK) staging->script_bodies.data[place] = id, staging->script_bodies.count++;
     return result;
@@ -165,11 +170,11 @@ static bool over_plinth(const float at[3])
     return fabsf(at[0]) < PLINTH + 0.35f && fabsf(at[2]) < PLINTH + 0.35f;
 }
 
-/* At the start half of the storm is in the air: a lattice, jittered. */
+/* At the start two fifths of the storm are in the air: a lattice, jittered. */
 static sac_result begin_storm(sac_staging *staging, sac_world *world, float half, sac_error *error)
 {
     const float apart = HAIL_MOST_SIZE * 1.3f;
-    uint32_t columns = (uint32_t)fmaxf(1, 2 * half / apart), wanted = staging->script_crowd / 2, i = 0;
+    uint32_t columns = (uint32_t)fmaxf(1, 2 * half / apart), wanted = staging->script_crowd * 2 / 5, i = 0;
     sac_result result = SAC_OK;
     for (; staging->script_bodies.count < wanted && result == SAC_OK; i++) {
         uint32_t layer = i / (columns * columns), row = i / columns % columns, column = i % columns;
@@ -185,14 +190,14 @@ static sac_result begin_storm(sac_staging *staging, sac_world *world, float half
     return result;
 }
 
-/* A twentieth of the crowd falls in a second; for each that is too many the oldest leaves. */
+/* A twenty-fifth of the crowd falls in a second; for each that is too many the oldest leaves. */
 static sac_result storm(sac_staging *staging, sac_world *world, uint64_t frame, double hz, sac_error *error)
 {
     enum { TRIES = 32, LAST = 24 };
     float half = fmaxf(0.3f, staging->bounds.high[0] - 0.5f * HAIL_MOST_SIZE - 0.05f);
     uint32_t most = staging->script_most;
     sac_result result = frame == 0 ? begin_storm(staging, world, half, error) : SAC_OK;
-    staging->script_owed += staging->script_crowd / (20.0 * hz);
+    staging->script_owed += staging->script_crowd / (25.0 * hz);
     while (staging->script_owed >= 1 && result == SAC_OK) {
         float at[3] = {0};
         bool free = false;
@@ -224,7 +229,7 @@ static sac_result storm(sac_staging *staging, sac_world *world, uint64_t frame, 
 sac_result sac_plan_hailstorm(sac_plan *p)
 {
     sac_staging *staging = p->staging;
-    float half = fmaxf(2.6f, 0.14f * sqrtf((float)p->bodies)), wall = 1.5f;
+    float half = fmaxf(2.6f, 0.2f * sqrtf((float)p->bodies)), wall = 1.5f;
     sac_prop ground = {.name = "ground", .kind = SAC_PROP_PLANE, .normal = {0, 1, 0}, .offset = YARD_FLOOR};
     sac_body_def still = sac_default_body_def(), *body = &staging->script_body;
     still.kind = SAC_BODY_STATIC;
@@ -250,14 +255,15 @@ sac_result sac_plan_hailstorm(sac_plan *p)
         *body = sac_default_body_def();
         body->scale = HAIL_MOST_SIZE;
         body->density = 300;
-        staging->script_prop = add_mesh(p, "knot", HAIL_DEPTH, 0xd08a5b, 0.55f);
-        uint32_t gear = add_mesh(p, "gear", HAIL_DEPTH, 0x6f8fa8, 0.65f),
-                 spring = add_mesh(p, "spring", HAIL_DEPTH, 0xe9e1d2, 0.6f);
+        staging->script_prop = add_mesh(p, "knot", 3, 0xd08a5b, 0.55f);
+        uint32_t gear = add_mesh(p, "gear", 3, 0x6f8fa8, 0.65f),
+                 spring = add_mesh(p, "spring", 3, 0xe9e1d2, 0.6f);
         if (staging->script_prop == UINT32_MAX || gear == UINT32_MAX || spring == UINT32_MAX)
             return sac_plan_no_memory(p);
         staging->script_props = 3;
     }
     body->velocity[1] = -3;
+    body->linear_damping = 2.5f; /* falls at 4 m/s and no faster, as light things do */
     body->material.friction = 0.5f;
     staging->script_crowd = p->bodies;
     staging->script_most = p->bodies < SAC_STAGING_MOST_BODIES / 2 ? 2 * p->bodies : p->bodies;
@@ -277,6 +283,7 @@ sac_result sac_plan_hailstorm(sac_plan *p)
 #define TABLE_LONG 1.12f /* half, cushion to cushion */
 #define TABLE_WIDE 0.56f
 #define BALL 0.0286f
+#define STROKE 6.5f /* m/s */
 enum { BILLIARDS_SECONDS = 10 };
 
 /* Every ten seconds all is put back, and a second later the cue ball played. */
@@ -297,8 +304,8 @@ static sac_result play(sac_staging *staging, sac_world *world, uint64_t frame, d
         if (strcmp(actor->name, "cue ball") != 0 || !sac_body_exists(world, actor->id)) continue;
         /* A little off the middle, another way each time. */
         float aim = 0.03f * (float)(int64_t)(frame / period % 3) - 0.02f;
-        return sac_body_set_velocity(world, actor->id, (float[3]){aim, 0, -4.2f},
-                                     (float[3]){-4.2f / BALL, 0, 0}, error);
+        return sac_body_set_velocity(world, actor->id, (float[3]){aim, 0, -STROKE},
+                                     (float[3]){-STROKE / BALL, 0, 0}, error);
     }
     return result;
 }
@@ -348,6 +355,7 @@ sac_result sac_plan_billiards(sac_plan *p)
     def.mass = 0.17f;
     def.material = (sac_material){.friction = 0.12f, .restitution = 0.93f, .rolling = 0.0004f};
     def.angular_damping = 0.1f;
+    def.never_sleeps = true; /* every blow counts, the first one too */
     def.position[1] = CLOTH_Y + BALL;
     def.position[2] = TABLE_Z + 0.55f * TABLE_LONG;
     if (ivory == UINT32_MAX || sac_staging_add_actor(staging, "cue ball", ivory, &def) == UINT32_MAX)
@@ -386,7 +394,8 @@ sac_result sac_plan_billiards(sac_plan *p)
     staging->script = play;
     staging->bounded = true;
     staging->bounds = (sac_box){{-8, -0.1f, -8}, {8, 100, 8}};
-    set_view(staging, (float[3]){0.12f, 1.62f, 0.22f}, (float[3]){0, CLOTH_Y, TABLE_Z - 0.15f});
+    set_view(staging, (float[3]){0.3f, 1.4f, -0.2f}, (float[3]){0, CLOTH_Y, TABLE_Z - 0.12f});
+    set_light(staging, (float[3]){0.3f, 1, 0.25f}, 2);
     return SAC_OK;
 }
 

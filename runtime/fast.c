@@ -75,6 +75,30 @@ static bool may_pass(const sac_body_hot *a, const sac_sweep *own, const sac_body
 /* So far it is safe to go unseen. */
 static float blind_share(const sac_body_hot *hot) { return 0.25f * hot->thickness / way_of(hot); }
 
+/* Is anybody near enough on its way to be looked at? Balls tell, at next to no cost: what flies alone is not
+ * held up for want of time. */
+static bool has_company(const sac_world *world, uint32_t slot)
+{
+    const sac_broad *broad = world->broad;
+    sac_sweep own = sweep_of(world, slot);
+    for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
+        uint32_t other = broad->pairs[p].a == slot ? broad->pairs[p].b : broad->pairs[p].a;
+        const sac_body_hot *a = &world->hot[slot], *b = &world->hot[other];
+        sac_sweep theirs = sweep_of(world, other);
+        float thin = a->thickness < b->thickness ? a->thickness : b->thickness;
+        if (world->memory[p].sensor || !may_pass(a, &own, b, &theirs, thin)) continue;
+        /* A wall's ball says nothing; how far away it is does. */
+        const sac_form *form = &world->shapes[world->cold[other].shape].form;
+        float reach = a->radius + way_of(a);
+        if (world->cold[other].kind == SAC_BODY_STATIC &&
+            (form->kind == SAC_FORM_PLANE || form->kind == SAC_FORM_BOX) &&
+            sac_form_distance(form, &world->pose[other], a->centre, reach, NULL, NULL) > reach)
+            continue;
+        return true;
+    }
+    return false;
+}
+
 /* How much of its way a body can go. First against others on their whole way; in later rounds against those
  * that stop before it does, from then on. When time is up in the middle of it, as far as is safe unseen. */
 static float free_share(sac_world *world, uint32_t slot, bool first, sac_stop *stop)
@@ -180,7 +204,9 @@ void sac_world_limit_fast(sac_world *world)
         sac_body_hot *hot = &world->hot[slot];
         if (!is_fast(world, slot)) continue;
         world->report.fast++;
-        if (sac_stop_reached(&stop)) {
+        if (!has_company(world, slot)) {
+            hot->share = share_in_box(world, slot);
+        } else if (sac_stop_reached(&stop)) {
             /* No time to look: as far as it is safe. */
             hot->share = blind_share(hot);
             world->report.rungs[SAC_RUNG_HELD]++;
@@ -218,5 +244,5 @@ void sac_world_limit_fast(sac_world *world)
         for (int k = 0; k < 3; k++) hot->moved[k] *= share, hot->turned[k] *= share;
     }
     sac_tape_close(&world->tape, &stop);
-    sac_world_spend(world, 4u * world->chosen_count);
+    sac_world_spend(world, 4u * world->chosen_count + 16u * world->report.fast);
 }

@@ -63,6 +63,11 @@ sac_result sac_gaze_script_parse(sac_gaze_script *out_script, const char *text, 
 void sac_gaze_script_at(const sac_gaze_script *script, uint64_t since_ns, uint64_t *out_time_ns,
                         sac_gaze_ray *out_ray);
 
+/* ---- sources, from inside ---- */
+
+bool sac_gaze_source_is_world(const sac_gaze_source *source);
+uint64_t sac_gaze_source_delay_ns(const sac_gaze_source *source);
+
 /* ---- rays ---- */
 
 /* Nothing known: invalid, straight ahead, confidence and pupil NaN. */

@@ -127,6 +127,10 @@ void sac_gaze_source_start(sac_gaze_source *source, uint64_t start_ns)
     source->start_ns = start_ns;
 }
 
+bool sac_gaze_source_is_world(const sac_gaze_source *source) { return source->table.world; }
+
+uint64_t sac_gaze_source_delay_ns(const sac_gaze_source *source) { return source->delay_ns; }
+
 void sac_gaze_source_delay(sac_gaze_source *source, uint64_t delay_ns) { source->delay_ns = delay_ns; }
 
 /* The newest that was there by then; samples without a time cannot be held back. */
