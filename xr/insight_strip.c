@@ -106,7 +106,7 @@ static bool draw_level(const plot *p, const sac_insight *insight, double (*value
 /* "1.62": milliseconds, or more digits where there is little. */
 static void write_ms(char *out, size_t size, double ns)
 {
-    snprintf(out, size, ns < 100000 ? "%.3f" : ns < 10e6 ? "%.2f" : "%.1f", ns * 1e-6);
+    snprintf(out, size, ns > 0 && ns < 10000 ? "%.3f" : ns < 10e6 ? "%.2f" : "%.1f", ns * 1e-6);
 }
 
 /* The last frames' mean: single frames flicker too fast to read. */
@@ -124,11 +124,12 @@ static void write_head(const sac_insight *insight, char *left, char *right, size
         returned += (double)r->returned_ns / n;
         reserved += (double)r->reserved_ns / n;
     }
-    char a[16], b[16], c[16], d[16], missed[40] = "";
+    char a[16], b[16], c[16], d[16], e[16], missed[40] = "";
     write_ms(a, sizeof a, spent);
     write_ms(b, sizeof b, budget);
     write_ms(c, sizeof c, returned);
     write_ms(d, sizeof d, worst > 0 ? (double)worst : 0);
+    write_ms(e, sizeof e, reserved);
     if (budget > 0)
         snprintf(left, size, "physics %s of %s ms", a, b);
     else
@@ -136,7 +137,7 @@ static void write_head(const sac_insight *insight, char *left, char *right, size
     if (insight->missed)
         snprintf(missed, sizeof missed, "  missed %llu", (unsigned long long)insight->missed);
     if (budget > 0)
-        snprintf(right, size, "returned %s  worst +%s%s", c, d, missed);
+        snprintf(right, size, "kept %s  returned %s  worst +%s%s", e, c, d, missed);
     else
         snprintf(right, size, "%s", missed);
 }
