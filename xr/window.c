@@ -47,6 +47,8 @@ bool sac_window_possible(void)
     return possible;
 }
 
+void *sac_window_handle(sac_window *w) { return w->window; }
+
 /* ---- input ---- */
 
 static int key_code(int key)

@@ -3,6 +3,7 @@
 #define SAC_XR_WINDOW_INTERNAL_H
 
 #include "xr/renderer_parts_internal.h"
+#include "xr/window.h"
 
 /* One more than the renderer's frames: a semaphore comes round again only after its frame is done. */
 enum { SAC_SURFACE_MOST_IMAGES = 16, SAC_SURFACE_ACQUIRES = 4 };
@@ -27,5 +28,8 @@ void sac_surface_clear(sac_surface *surface);
 bool sac_surface_acquire(sac_surface *surface, uint32_t *out_index, VkSemaphore *out_acquired,
                          sac_result *out_result, sac_error *error);
 sac_result sac_surface_present(sac_surface *surface, uint32_t index, sac_error *error);
+
+/* The GLFWwindow, for tests that resize it. */
+void *sac_window_handle(sac_window *window);
 
 #endif
