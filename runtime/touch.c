@@ -157,10 +157,12 @@ void sac_world_read_contacts(sac_world *world)
     uint64_t start = sac_world_now(world), limit = world->step_deadline_ns;
     reading job = {.world = world, .most = SAC_CONTACT_MOST};
     if (limit != UINT64_MAX) {
-        /* When reading takes longer than its share, the rest of the pairs get fewer contacts. */
-        double share = 2 * sac_predictor_reserve_ns(&world->costs.contacts, entries, 0) + 20000;
-        uint64_t left = limit > start ? limit - start : 0;
-        limit = start + (share < 0.5 * (double)left ? (uint64_t)share : left / 2);
+        /* When reading would take what the solver needs, the rest of the pairs get fewer contacts. */
+        double left = limit > start ? (double)(limit - start) : 0;
+        double manifolds = entries * world->costs.manifolds_per_pair;
+        double later = sac_world_tail_ns(world, left) +
+                       sac_predictor_mean_ns(&world->costs.solve, 2 * manifolds, manifolds);
+        limit = start + (uint64_t)fmax(left - later, 0.4 * left);
     }
     sac_stop stop;
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
