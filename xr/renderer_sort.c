@@ -108,6 +108,7 @@ static bool is_finite_instance(const sac_instance *in)
 static bool far_to_near(sac_sort *sort)
 {
     size_t count = sort->order.count;
+    if (!count) return true;
     if (!sac_array_reserve(&sort->order, 2 * count)) return false;
     uint32_t starts[257] = {0};
     for (size_t i = 0; i < count; i++) starts[256 - sort->distances.data[i]]++;
