@@ -222,7 +222,7 @@ static XrResult XRAPI_CALL sync_actions(XrSession handle, const XrActionsSyncInf
     sac_layer_lock();
     sac_layer_session *session = sac_layer_find_session(handle);
     XrResult result = session ? sac_layer_lost(session) : XR_ERROR_HANDLE_INVALID;
-    if (session && info && XR_SUCCEEDED(result) && session->ours && !session->instance->native)
+    if (session && info && XR_SUCCEEDED(result) && session->instance->asked && !session->instance->native)
         for (uint32_t i = 0; i < info->countActiveActionSets; i++)
             if (info->activeActionSets &&
                 info->activeActionSets[i].subactionPath == session->instance->eyes &&
@@ -289,9 +289,11 @@ static XrResult XRAPI_CALL get_current_profile(XrSession handle, XrPath user,
     sac_layer_lock();
     sac_layer_session *session = sac_layer_find_session(handle);
     XrResult result = session ? sac_layer_lost(session) : XR_ERROR_HANDLE_INVALID;
-    bool eyes = session && session->ours && user == session->instance->eyes;
+    bool eyes = session && session->instance->asked && user == session->instance->eyes &&
+                (session->ours || !session->instance->native);
     if (XR_SUCCEEDED(result) && eyes && !session->attached) result = XR_ERROR_ACTIONSET_NOT_ATTACHED;
-    XrPath profile = eyes && session->instance->bound.count ? session->instance->profile : XR_NULL_PATH;
+    XrPath profile =
+        eyes && session->ours && session->instance->bound.count ? session->instance->profile : XR_NULL_PATH;
     sac_layer_unlock();
     if (XR_FAILED(result)) return result;
     if (!eyes) return session->instance->next.GetCurrentInteractionProfile(handle, user, state);

@@ -82,8 +82,27 @@ void sac_layer_forget_action(XrAction handle)
     FORGET_WHERE(actions, all.actions.data[i]->handle == handle);
 }
 
+/* Handles are used again, and the next one of this value is not attached. */
+static void detach(XrActionSet handle)
+{
+    for (size_t s = 0; s < all.sessions.count; s++) {
+        sac_layer_session *session = all.sessions.data[s];
+        for (size_t i = 0; i < session->sets.count;)
+            if (session->sets.data[i] == handle)
+                session->sets.data[i] = session->sets.data[--session->sets.count];
+            else
+                i++;
+        for (size_t i = 0; i < session->active.count;)
+            if (session->active.data[i] == handle)
+                session->active.data[i] = session->active.data[--session->active.count];
+            else
+                i++;
+    }
+}
+
 void sac_layer_forget_set(XrActionSet handle)
 {
+    detach(handle);
     for (size_t i = 0; i < all.actions.count;)
         if (all.actions.data[i]->set == handle)
             sac_layer_forget_action(all.actions.data[i]->handle);
