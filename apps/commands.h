@@ -17,6 +17,7 @@ int sac_cmd_demo(int argc, char **argv);
 int sac_cmd_run(int argc, char **argv);
 /* Built with SACCADE_XR. */
 int sac_cmd_xr(int argc, char **argv);
+int sac_cmd_view(int argc, char **argv);
 int sac_cmd_render(int argc, char **argv);
 
 #endif

@@ -21,6 +21,7 @@ static const command_entry commands[] = {
     {"perceive", "what is seen of the errors policies leave when time is short", sac_cmd_perceive},
 #ifdef SACCADE_XR
     {"xr", "show a scene in a headset", sac_cmd_xr},
+    {"view", "watch a scene in a window, the mouse is the eye", sac_cmd_view},
     {"render", "draw a scene into pictures and videos, without a display", sac_cmd_render},
 #endif
     {"demo", "a pile under a moving gaze, three baked meshes, pictures and a page", sac_cmd_demo},
