@@ -14,7 +14,8 @@ static sac_result add_bodies(sac_show *show, sac_show_world *w, sac_error *error
 {
     size_t first = show->instances.count;
     float alpha = (float)show->alpha;
-    bool painted = show->worlds[0].insight.paint != SAC_PAINT_MATERIAL;
+    const sac_insight *on = &show->worlds[0].insight;
+    bool painted = on->paint != SAC_PAINT_MATERIAL || on->front || on->contacts;
     if (!sac_array_reserve(&show->instances, first + w->slots.count)) return sac_show_no_memory(error);
     sac_instance *out = show->instances.data + first;
     for (size_t i = 0; i < w->slots.count; i++) {
@@ -32,8 +33,7 @@ static sac_result add_bodies(sac_show *show, sac_show_world *w, sac_error *error
         out->glow = 0;
         if (painted && slot->dynamic) {
             sac_body_state state;
-            if (sac_body_get(w->world, slot->id, &state, NULL) == SAC_OK)
-                sac_insight_colour(&show->worlds[0].insight, &state, out);
+            if (sac_body_get(w->world, slot->id, &state, NULL) == SAC_OK) sac_insight_colour(on, &state, out);
         }
         show->stats.bodies += slot->dynamic;
         out++;
@@ -189,7 +189,9 @@ static bool add_legend(sac_show *show, const sac_eye *eyes, uint32_t eye_count, 
                        sac_drawing *drawing)
 {
     sac_canvas_clear(&show->legend);
-    if (!sac_insight_legend(&show->worlds[0].insight, &show->legend, 0, 0, 15)) return false;
+    /* Smaller in a small picture, as long as it can be read. */
+    float letters = look->wrist || !look->height ? 15 : fminf(15, fmaxf(9, (float)look->height / 42));
+    if (!sac_insight_legend(&show->worlds[0].insight, &show->legend, 0, 0, letters)) return false;
     if (!show->legend.quads.count) return true;
     sac_panel *panel = add_panel(drawing, &show->legend);
     if (!panel) return true;
@@ -199,12 +201,12 @@ static bool add_legend(sac_show *show, const sac_eye *eyes, uint32_t eye_count, 
         bool strip = show->worlds[0].insight.strip && !look->no_strip;
         float size = look->width ? fminf(1, 0.4f * (float)look->width / STRIP_WIDTH) : 1;
         panel->x = 18 * size;
-        panel->y = strip ? STRIP_HEIGHT * size + 30 : 18;
+        panel->y = strip ? (STRIP_HEIGHT + 30) * size : 18 * size;
     }
     return true;
 }
 
-/* Names over two worlds beside each other. */
+/* Names before two worlds beside each other, at their feet: whatever is piled up does not hide them. */
 static bool add_labels(sac_show *show, const sac_eye *eyes, uint32_t eye_count, sac_drawing *drawing)
 {
     enum { LETTERS = 40 };
@@ -219,11 +221,12 @@ static bool add_labels(sac_show *show, const sac_eye *eyes, uint32_t eye_count, 
         sac_panel *panel = add_panel(drawing, &w->label);
         if (!panel) return true;
         for (int k = 0; k < 3; k++) panel->position[k] = w->origin[k];
-        panel->position[1] += (s->glazed ? s->glass.high[1] : s->target[1] + 1) + 0.15f;
+        panel->position[1] += 0.02f * s->apart;
+        panel->position[2] += (s->glazed ? s->glass.high[2] : s->target[2] + 0.4f * s->apart) + 0.12f * s->apart;
         panel->in_world = true;
-        panel->unit = 0.12f * s->apart / (float)LETTERS / 2;
+        panel->unit = 0.075f * s->apart / (float)LETTERS;
         for (int k = 0; k < 3; k++) away[k] = panel->position[k] - head[k];
-        away[1] = 0;
+        away[0] = away[1] = 0; /* turned to the side its end would be in the heap */
         sac_look_rotation(away, panel->rotation);
     }
     return true;

@@ -410,6 +410,6 @@ sac_result sac_plan_side_by_side(sac_plan *p)
     staging->policies[0] = "round-robin";
     staging->policies[1] = "jnd";
     staging->apart = 1.25f * side;
-    set_view(staging, (float[3]){0, 1.7f, 1.35f * side + 1}, (float[3]){0, 0.12f * side, 0});
+    set_view(staging, (float[3]){0, 1.9f, 1.5f * side + 1}, (float[3]){0, 0.12f * side, 0});
     return SAC_OK;
 }

@@ -64,9 +64,14 @@ uint32_t sac_insight_jnd_colour(float jnd)
     return sac_insight_scale(log2f(1 + (jnd > 0 ? jnd : 0)) / log2f(1 + SAC_INSIGHT_JND_MOST));
 }
 
+static uint32_t with_alpha(uint32_t colour, uint32_t alpha) { return (colour & 0x00FFFFFFu) | alpha << 24; }
+
 void sac_insight_colour(const sac_insight *insight, const sac_body_state *state, sac_instance *instance)
 {
-    if (insight->paint == SAC_PAINT_MATERIAL || state->kind == SAC_BODY_STATIC) return;
+    if (state->kind == SAC_BODY_STATIC) return;
+    /* What lies where they touch is seen through them. */
+    if (insight->front || insight->contacts) instance->colour = with_alpha(instance->colour, 0x58);
+    if (insight->paint == SAC_PAINT_MATERIAL) return;
     uint32_t alpha = instance->colour & 0xFF000000u, colour;
     if (!state->awake)
         colour = SAC_INSIGHT_ASLEEP;
@@ -83,8 +88,6 @@ void sac_insight_colour(const sac_insight *insight, const sac_body_state *state,
     instance->gloss = 0.1f;
     instance->glow = 0.35f; /* shade must not be taken for a darker value */
 }
-
-static uint32_t with_alpha(uint32_t colour, uint32_t alpha) { return (colour & 0x00FFFFFFu) | alpha << 24; }
 
 /* ---- fronts ---- */
 
@@ -322,7 +325,7 @@ static bool ring(const sight *s, float distance, int r, uint32_t colour, float w
     }
     float at[3];
     at_angle(s, distance, angle + 0.007f, turn / 8, at);
-    return label(s, at, 0.006f * distance, NAMES[r], colour, width, lines);
+    return label(s, at, 0.008f * distance, NAMES[r], colour, 0.7f * width, lines);
 }
 
 /* Cones about the axis, cut where they can be read: a metre away, or before what is nearer. Each dark line

@@ -54,7 +54,7 @@ void sac_insight_init(sac_insight *insight);
 void sac_insight_fini(sac_insight *insight);
 void sac_insight_note(sac_insight *insight, const sac_step_report *report);
 /* Leaves colour and glow alone when the paint is MATERIAL or the body is static. Bodies asleep or in no pair
- * are grey. */
+ * are grey; with fronts or contacts switched on those that move are seen through. */
 void sac_insight_colour(const sac_insight *insight, const sac_body_state *state, sac_instance *instance);
 /* Front spheres, contacts with impulses, gaze ray and eccentricity rings (5, 10, 20, 30 degrees), as switched
  * on; viewer may be NULL: no rings. Without gaze the rings are dashed, about the head's axis. False when out

@@ -208,10 +208,12 @@ bool sac_insight_strip(const sac_insight *insight, sac_canvas *canvas, float wid
     if (!draw_scale(&p, 0.85f * size) || !draw_keys(canvas, p.x, 0.75f * size, p.w, size)) return false;
     write_head(insight, left, right, sizeof left);
     float y = height - 1.45f * size, big = 1.2f * size;
-    float gap = width - 2 * pad - sac_canvas_text_width(big, left) - sac_canvas_text_width(size, right);
+    float room = width - 2 * pad - sac_canvas_text_width(big, left) - size;
     if (!sac_canvas_text(canvas, pad, y, big, INK, left)) return false;
-    if (gap < size) return true;
-    return sac_canvas_text(canvas, width - pad - sac_canvas_text_width(size, right), y, size,
+    /* Smaller where it is narrow, but not too small to read. */
+    float small = size * fminf(1, room / sac_canvas_text_width(size, right));
+    if (!*right || !(small > 0.6f * size)) return true;
+    return sac_canvas_text(canvas, width - pad - sac_canvas_text_width(small, right), y, small,
                            insight->missed ? OVER : FAINT, right);
 }
 
