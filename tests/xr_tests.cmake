@@ -44,3 +44,13 @@ saccade_xr_program(head)
 foreach(test IN ITEMS head recentre hands)
   saccade_xr_test(remote_${test} test_xr_head ${test} OPTIONS --remote)
 endforeach()
+
+# Through the gaze replay layer.
+saccade_xr_program(gaze)
+target_link_libraries(test_xr_gaze PRIVATE PkgConfig::OPENXR Vulkan::Vulkan)
+target_compile_definitions(test_xr_gaze PRIVATE SACCADE_GAZE_LAYER_FOLDER="$<TARGET_FILE_DIR:saccade_gaze_layer>")
+add_dependencies(test_xr_gaze saccade_gaze_layer)
+foreach(test IN ITEMS recording late faults openxr)
+  saccade_xr_test(gaze_${test} test_xr_gaze ${test})
+endforeach()
+set_tests_properties(xr_gaze_faults PROPERTIES PROCESSORS 2)
