@@ -33,7 +33,7 @@ sac_solver_def sac_default_solver_def(void)
                             .grabs = 8,
                             .contact_hertz = 60.0f,
                             .contact_damping = 10.0f,
-                            .push_speed = 3.0f,
+                            .push_speed = 1.5f,
                             .restitution_speed = 1.0f,
                             .slop = 0.0005f,
                             .cookie = COOKIE};

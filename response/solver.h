@@ -71,7 +71,7 @@ typedef struct sac_solver_def {
                             by g / (2 pi hertz)^2 times the bodies on it: half of this, four times as deep.
                             Above 80 stacks of ten no longer come to rest. */
     float contact_damping;   /* ratio; default 10 */
-    float push_speed;        /* fastest that overlap is undone, m/s; default 3 */
+    float push_speed;        /* fastest that overlap is undone, m/s; default 1.5 */
     float restitution_speed; /* slower contacts do not bounce; default 1 m/s */
     float slop;              /* overlap left alone, metres; default 0.0005 */
     uint32_t cookie;
