@@ -182,7 +182,11 @@ static sac_result make_frame(xr_run *run, sac_session_frame *f, sac_error *error
     sac_viewer viewer = {.eye_count = f->eye_count};
     place_frame(run, f);
     memcpy(viewer.eyes, f->eyes, f->eye_count * sizeof *f->eyes);
-    if (f->focused && !run->focused_ns) run->focused_ns = sac_time_now_ns() - run->started_ns;
+    if (f->focused && !run->focused_ns) {
+        run->focused_ns = sac_time_now_ns() - run->started_ns;
+        fprintf(stderr, "saccade xr: %s, focused after %.0f ms; Ctrl-C ends\n", run->info.system,
+                (double)run->focused_ns * 1e-6);
+    }
     sac_result result = read_gaze(run, f, &viewer, error);
     sac_show_frame frame = {.display_ns = (int64_t)f->predicted_ns,
                             .deadline_ns = f->deadline_ns,
@@ -354,6 +358,7 @@ static json_t *to_json(const xr_run *run)
                         json_pack("{s:s, s:b, s:I, s:I, s:I}", "source", gaze_name(run), "headset_has_it",
                                   run->info.gaze, "fresh", (json_int_t)run->gaze_fresh, "duplicate",
                                   (json_int_t)run->gaze_duplicate, "lost", (json_int_t)run->gaze_lost));
+    json_object_set_new(object, "validation", json_boolean(run->stats.validation));
     json_object_set_new(object, "messages", json_integer(run->messages));
     return object;
 }
@@ -440,14 +445,15 @@ static sac_result run_it(xr_run *run, const sac_common *common, sac_error *error
     if (result == SAC_OK) result = open_gaze(run, error);
     if (result == SAC_OK) result = sac_xr_books_init(&run->books, o->frames ? o->frames + 64u : 0, error);
     if (result == SAC_OK) result = sac_show_open(&def, &run->show, error);
+    /* From here on; baking has a way of its own to be stopped. The second time it ends at once. */
+    const struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
     if (result == SAC_OK) {
         sac_show_options_switch(&o->show, sac_show_insight(run->show));
         find_stand(run);
         result = open_session(run, error);
     }
-    const struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
     if (result == SAC_OK) result = loop(run, error);
     if (run->session) sac_session_info_get(run->session, &run->info);
     sac_result closed = run->log ? sac_gaze_log_close(&run->log, result == SAC_OK ? error : NULL) : SAC_OK;

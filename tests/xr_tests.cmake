@@ -25,6 +25,11 @@ saccade_xr_test(no_service test_xr_session absent OPTIONS --no-service)
 # Exact about time: not beside another that is.
 set_tests_properties(xr_stalls PROPERTIES PROCESSORS 2)
 
+# Two services beside each other.
+add_test(NAME xr_two_services COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_two_services ${PROJECT_SOURCE_DIR}/scripts/xr-test
+  $<TARGET_FILE:test_xr_session> life)
+set_tests_properties(xr_two_services PROPERTIES LABELS xr SKIP_RETURN_CODE 77 TIMEOUT 300)
+
 saccade_xr_program(faults)
 find_package(Vulkan REQUIRED)
 pkg_check_modules(OPENXR REQUIRED IMPORTED_TARGET openxr)
@@ -54,3 +59,17 @@ foreach(test IN ITEMS recording late faults openxr)
   saccade_xr_test(gaze_${test} test_xr_gaze ${test})
 endforeach()
 set_tests_properties(xr_gaze_faults PROPERTIES PROCESSORS 2)
+# The program, run as a person runs it.
+if(TARGET saccade_program)
+  saccade_xr_program(program PkgConfig::JANSSON)
+  target_include_directories(test_xr_program SYSTEM PRIVATE ${STB_INCLUDE_DIR})
+  target_compile_definitions(test_xr_program PRIVATE SACCADE_PROGRAM="$<TARGET_FILE:saccade_program>"
+    SACCADE_LAYER_PATH="${PROJECT_BINARY_DIR}/xr/layer" SACCADE_PICTURE="${CMAKE_CURRENT_BINARY_DIR}/xr_picture.png")
+  add_dependencies(test_xr_program saccade_program saccade_gaze_layer)
+  foreach(test IN ITEMS hailstorm gaze_duplicates gaze_lost layer_stalls strange_times killed layer_loss validation
+      two_programs ended_by_hand refused gaze_logged)
+    saccade_xr_test(program_${test} test_xr_program ${test} OPTIONS --plain)
+  endforeach()
+  set_tests_properties(xr_program_layer_stalls PROPERTIES PROCESSORS 2)
+  saccade_xr_test(picture test_xr_program picture OPTIONS --plain --xvfb --rate 30)
+endif()
