@@ -60,36 +60,74 @@ uint32_t sac_world_contacts(const sac_world *world, sac_contact_view *out, uint3
 
 /* ---- fronts ---- */
 
+enum { LATELY = 64 };
+
 typedef struct front_list {
     const sac_world *world;
     sac_front_view *out;
     uint32_t capacity, count, pair;
 } front_list;
 
-/* Numbers may be of a pair that is gone and whose place another has taken since: nothing is trusted. */
-static void add_node(front_list *list, uint32_t slot, uint32_t node)
+/* One body of a pair, and which of its nodes were just named: the same node stands in a front many times
+ * over. */
+typedef struct front_side {
+    uint32_t slot;
+    const sac_form *form;
+    const sac_transform *pose;
+    float rows[3][3];
+    uint32_t lately[LATELY]; /* node + 1, at its last bits */
+} front_side;
+
+static void take_side(const sac_world *world, uint32_t slot, front_side *out)
 {
-    const sac_world *world = list->world;
-    const sac_form *form = &world->shapes[world->cold[slot].shape].form;
-    const sac_transform *pose = &world->pose[slot];
-    sac_tree_node_info info = {.leaf = true};
-    if (form->kind == SAC_FORM_TREE) {
-        if (!sac_tree_node(form->tree, node, &info)) return;
-    } else if (form->kind == SAC_FORM_SPHERE) {
-        node = 0;
-        info.radius = form->radius;
-    } else {
-        return;
+    out->slot = slot;
+    out->form = &world->shapes[world->cold[slot].shape].form;
+    out->pose = &world->pose[slot];
+    memset(out->lately, 0, sizeof out->lately);
+    sac_transform_rows(out->pose, out->rows);
+}
+
+/* Sphere and level. Numbers may be of a pair that is gone and whose place another has taken since: nothing is
+ * trusted. */
+static bool find_sphere(const sac_form *form, uint32_t *node, float out[4], uint32_t *level)
+{
+    *level = 0;
+    if (form->kind == SAC_FORM_SPHERE) {
+        *node = 0;
+        out[0] = out[1] = out[2] = 0, out[3] = form->radius;
+        return true;
     }
+    if (form->kind != SAC_FORM_TREE) return false;
+    const sac_tree *tree = form->tree;
+    uint32_t block = *node / SAC_LANES, lane = *node % SAC_LANES;
+    if (block >= tree->block_count || !sac_tree_has(tree, *node)) return false;
+    const sac_sphere_block *s = &tree->spheres[block];
+    out[0] = s->x[lane], out[1] = s->y[lane], out[2] = s->z[lane], out[3] = s->r[lane];
+    while (*level < tree->depth && block >= tree->level_block[*level + 1]) ++*level;
+    return true;
+}
+
+static void add_node(front_list *list, front_side *side, uint32_t node)
+{
+    uint32_t *lately = &side->lately[node % LATELY], level;
+    float sphere[4];
+    if (*lately == node + 1u) return;
+    *lately = node + 1u;
+    if (!find_sphere(side->form, &node, sphere, &level)) return;
     if (list->out && list->count < list->capacity) {
         sac_front_view *view = &list->out[list->count];
-        *view = (sac_front_view){.body = sac_body_id_of(world, slot),
-                                 .pair = list->pair,
-                                 .node = node,
-                                 .radius = info.radius * pose->scale,
-                                 .level = (uint8_t)info.level,
-                                 .levels = (uint8_t)form->levels};
-        sac_transform_point(pose, info.centre, view->centre);
+        const sac_transform *pose = side->pose;
+        view->body = sac_body_id_of(list->world, side->slot);
+        view->pair = list->pair;
+        view->node = node;
+        view->radius = sphere[3] * pose->scale;
+        view->level = (uint8_t)level;
+        view->levels = (uint8_t)side->form->levels;
+        for (int i = 0; i < 3; i++)
+            view->centre[i] =
+                (side->rows[i][0] * sphere[0] + side->rows[i][1] * sphere[1] + side->rows[i][2] * sphere[2]) *
+                    pose->scale +
+                pose->translation[i];
     }
     list->count++;
 }
@@ -100,13 +138,13 @@ static uint32_t node_of(const sac_form *form, uint32_t link)
     return link < form->tree->block_count ? form->tree->parents[link] : UINT32_MAX;
 }
 
-/* One side of a front: the same node many times over, mostly in a row. */
-static void add_side(front_list *list, uint32_t slot, const uint32_t *nodes, uint32_t count, bool links)
+static void add_side(front_list *list, front_side *side, const sac_pairs *pending, const sac_pairs *done,
+                     bool b)
 {
-    const sac_form *form = &list->world->shapes[list->world->cold[slot].shape].form;
-    for (uint32_t i = 0; i < count; i++)
-        if (i == 0 || nodes[i] != nodes[i - 1])
-            add_node(list, slot, links ? node_of(form, nodes[i]) : nodes[i]);
+    const uint32_t *links = b ? pending->b : pending->a, *nodes = b ? done->b : done->a;
+    if (side->form->kind != SAC_FORM_TREE && side->form->kind != SAC_FORM_SPHERE) return;
+    for (uint32_t i = 0; i < pending->count; i++) add_node(list, side, node_of(side->form, links[i]));
+    for (uint32_t i = 0; i < done->count; i++) add_node(list, side, nodes[i]);
 }
 
 uint32_t sac_world_front(const sac_world *world, sac_front_view *out, uint32_t capacity)
@@ -121,21 +159,23 @@ uint32_t sac_world_front(const sac_world *world, sac_front_view *out, uint32_t c
         sac_pairs pending, done;
         sac_agenda_front(agenda, e, &pending, &done);
         list.pair = p;
-        add_side(&list, pair->a, pending.a, pending.count, true);
-        add_side(&list, pair->b, pending.b, pending.count, true);
-        add_side(&list, pair->a, done.a, done.count, false);
-        add_side(&list, pair->b, done.b, done.count, false);
+        front_side side;
+        take_side(world, pair->a, &side);
+        add_side(&list, &side, &pending, &done, false);
+        take_side(world, pair->b, &side);
+        add_side(&list, &side, &pending, &done, true);
     }
     /* Those nobody looked at this frame stand where their contacts were read. */
     for (uint32_t p = 0; p < world->broad->pair_end; p++) {
         const sac_broad_pair *pair = &world->broad->pairs[p];
         const sac_manifold *m = &world->manifolds[p];
-        if (pair->a == SAC_NO_BODY) continue;
+        if (pair->a == SAC_NO_BODY || m->count == 0 || world->memory[p].refined == world->frame) continue;
         list.pair = p;
-        for (uint32_t k = 0; k < m->count; k++) {
-            add_node(&list, pair->a, m->points[k].node_a);
-            add_node(&list, pair->b, m->points[k].node_b);
-        }
+        front_side side;
+        take_side(world, pair->a, &side);
+        for (uint32_t k = 0; k < m->count; k++) add_node(&list, &side, m->points[k].node_a);
+        take_side(world, pair->b, &side);
+        for (uint32_t k = 0; k < m->count; k++) add_node(&list, &side, m->points[k].node_b);
     }
     return list.count;
 }

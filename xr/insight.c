@@ -94,7 +94,7 @@ void sac_insight_colour(const sac_insight *insight, const sac_body_state *state,
 /* True the first time; the table has a free place. */
 static bool is_new(uint64_t *table, size_t mask, uint64_t key)
 {
-    size_t at = (size_t)(key * 0x9E3779B97F4A7C15u >> 20) & mask;
+    size_t at = (size_t)(key * 0x9E3779B97F4A7C15u >> 40) & mask; /* bits all of the key has a say in */
     for (; table[at]; at = (at + 1) & mask)
         if (table[at] == key) return false;
     table[at] = key;
