@@ -21,6 +21,27 @@ void sac_groups_span(sac_groups *groups, float top, float octaves)
     groups->per_step = (float)groups->count / (octaves > 1 ? octaves : 1.0f);
 }
 
+void sac_groups_fill(sac_groups *groups, const uint8_t *group_of, uint32_t count)
+{
+    uint32_t head[SAC_GROUPS_MOST + 1], size[SAC_GROUPS_MOST + 1] = {0};
+    uint32_t *end[SAC_GROUPS_MOST + 1]; /* where the next of the group is written */
+    for (uint32_t g = 0; g <= SAC_GROUPS_MOST; g++) end[g] = &head[g];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t g = group_of[i] < SAC_GROUPS_MOST ? group_of[i] : SAC_GROUPS_MOST;
+        *end[g] = i;
+        end[g] = &groups->next[i];
+        size[g]++;
+    }
+    for (uint32_t g = 0; g < groups->count; g++) {
+        if (!size[g]) continue;
+        *end[g] = SAC_NOBODY;
+        groups->head[g] = head[g];
+        groups->tail[g] = (uint32_t)(end[g] - groups->next);
+        groups->size[g] = size[g];
+        groups->filled |= 1u << g;
+    }
+}
+
 static uint32_t take(sac_groups *groups, uint32_t group)
 {
     uint32_t entry = groups->head[group];

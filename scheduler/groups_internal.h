@@ -32,7 +32,7 @@ void sac_groups_span(sac_groups *groups, float top, float octaves);
 /* The bits of a positive float, read as a number, are its logarithm but for a bend between powers of two. */
 static inline float sac_groups_logarithm(float value)
 {
-    uint32_t bits;
+    int32_t bits;
     memcpy(&bits, &value, sizeof bits);
     return (float)bits * 0x1p-23f;
 }
@@ -40,10 +40,12 @@ static inline float sac_groups_logarithm(float value)
 /* The group of a value: 0 for `top` and above, the last for anything small, negative or NaN. */
 static inline uint32_t sac_groups_of(const sac_groups *groups, float value)
 {
-    if (!(value > 0)) return groups->count - 1;
+    /* Read as a number, the bits of a negative value lie far below all others: no branch is needed. */
     float steps = (groups->top - sac_groups_logarithm(value)) * groups->per_step;
-    if (steps <= 0) return 0;
-    return steps < (float)groups->count ? (uint32_t)steps : groups->count - 1;
+    float last = (float)(int32_t)(groups->count - 1);
+    steps = steps < last ? steps : last;
+    steps = steps > 0 ? steps : 0;
+    return value == value ? (uint32_t)(int32_t)steps : groups->count - 1;
 }
 
 static inline void sac_groups_push(sac_groups *groups, uint32_t group, uint32_t entry)
@@ -59,6 +61,10 @@ static inline void sac_groups_push(sac_groups *groups, uint32_t group, uint32_t 
     }
     groups->tail[group] = entry;
 }
+
+/* Many at once into empty groups: entry i into group_of[i], in order; SAC_GROUPS_MOST or more: into none.
+ * Which group it is nobody can foresee, so nothing here branches on it. */
+void sac_groups_fill(sac_groups *groups, const uint8_t *group_of, uint32_t count);
 
 /* Before all others of its group: it is not done yet. */
 static inline void sac_groups_push_front(sac_groups *groups, uint32_t group, uint32_t entry)
