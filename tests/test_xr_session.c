@@ -71,6 +71,54 @@ static void life(void **state)
     sac_set_allocator(NULL);
 }
 
+/* ---- other ways to open it ---- */
+
+static uint32_t told;
+static void count_message(const char *text, void *user)
+{
+    (void)user;
+    told++;
+    print_message("%s\n", text);
+}
+
+/* Two passes with an image for each eye, without depth, smaller, seated; and everything at its most. Not a
+ * word from Vulkan's validation layer where it is there. */
+static void variants(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        play p;
+        sac_session_info info;
+        play_gallery(&p);
+        sac_session_def def = play_def(&p);
+        def.renderer.message = count_message;
+        def.renderer.validation = true;
+        def.renderer.multiview = i != 0 && i != 3;
+        def.renderer.samples = (uint32_t[]){1, 1, 2, 4}[i];
+        def.renderer.shadow_size = i == 1 ? 0 : 512;
+        def.depth = i != 1;
+        def.resolution = i == 2 ? 1.5f : 0.5f;
+        def.seated = i == 1;
+        def.refresh_hz = 90;
+        def.hand_joints = i != 2;
+        assert_int_equal(sac_session_create(&def, &p.session, &p.error), SAC_OK);
+        play_until_focused(&p);
+        for (int k = 0; k < 5; k++) play_frame(&p);
+        sac_session_info_get(p.session, &info);
+        assert_int_equal(info.multiview, def.renderer.multiview);
+        assert_int_equal(info.width, i == 2 ? 480 : 160);
+        if (i == 1 || !def.renderer.multiview) assert_false(info.depth);
+        /* Above the floor, whichever space it came from. */
+        assert_true(p.frame.head_position[1] > 0.9f && p.frame.head_position[1] < 2.2f);
+        print_message("%ux%u, %u samples, %s%s%s: head at %.2f m\n", info.width, info.height, p.stats.samples,
+                      info.multiview ? "multiview" : "two passes", info.depth ? ", depth" : "",
+                      p.stats.validation ? ", validated" : "", (double)p.frame.head_position[1]);
+        play_exit(&p);
+        play_close(&p);
+    }
+    assert_int_equal(told, 0);
+}
+
 /* ---- wrong use ---- */
 
 static void misuse(void **state)
@@ -287,8 +335,9 @@ static void present(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(life),   cmocka_unit_test(misuse), cmocka_unit_test(stalls),
-        cmocka_unit_test(killed), cmocka_unit_test(absent), cmocka_unit_test(present),
+        cmocka_unit_test(life),    cmocka_unit_test(variants), cmocka_unit_test(misuse),
+        cmocka_unit_test(stalls),  cmocka_unit_test(killed),   cmocka_unit_test(absent),
+        cmocka_unit_test(present),
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
