@@ -394,7 +394,7 @@ sac_result sac_plan_billiards(sac_plan *p)
     staging->script = play;
     staging->bounded = true;
     staging->bounds = (sac_box){{-8, -0.1f, -8}, {8, 100, 8}};
-    set_view(staging, (float[3]){0.3f, 1.4f, -0.2f}, (float[3]){0, CLOTH_Y, TABLE_Z - 0.12f});
+    set_view(staging, (float[3]){0.92f, 1.4f, TABLE_Z + 0.05f}, (float[3]){-0.1f, CLOTH_Y, TABLE_Z - 0.25f});
     set_light(staging, (float[3]){0.3f, 1, 0.25f}, 2);
     return SAC_OK;
 }

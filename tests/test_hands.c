@@ -224,6 +224,59 @@ static void grabs_the_nearest_and_carries_it(void **state)
     end(&s);
 }
 
+/* From one heap to another place on the table, by its rim, past other things, and put down: it stays there.
+ */
+static void carries_a_ring_and_puts_it_down(void **state)
+{
+    (void)state;
+    for (int r = 0; r < 3; r++) {
+        scene s = begin(rates[r]);
+        sac_tree *tree = play_torus(24, 0.06f, 0.02f);
+        sac_shape_id shape = play_tree(s.world, tree);
+        play_body(s.world, play_box(s.world, 0.6f, 0.02f, 0.4f), SAC_BODY_STATIC, 0, 0.7f, 0);
+        sac_body_id rings[8];
+        for (int i = 0; i < 8; i++) {
+            sac_body_def def = play_body_def(shape, SAC_BODY_DYNAMIC, -0.3f, 0.75f + 0.045f * (float)i, 0);
+            def.mass = 0.2f;
+            rings[i] = play_make(s.world, &def);
+        }
+        s.input[0].active = false;
+        for (int i = 0; i < (int)rates[r]; i++) step(&s);
+        float top[3];
+        memcpy(top, play_state(s.world, rings[7]).centre, sizeof top);
+        s.input[0].active = true;
+        put(&s, top[0], top[1] + 0.075f, top[2]);
+        step(&s);
+        s.input[0].squeeze = 1;
+        step(&s);
+        CHECK(hand(&s)->held.value == rings[7].value);
+        /* Up, over, down: a metre and a half in a second and a half. */
+        int frames = (int)(1.5f * rates[r]);
+        for (int i = 0; i <= frames; i++) {
+            float t = (float)i / (float)frames, over = t < 0.3f ? 0 : t > 0.7f ? 1 : (t - 0.3f) / 0.4f;
+            float up = t < 0.3f ? t / 0.3f : t > 0.7f ? (1 - t) / 0.3f : 1;
+            float low = 0.72f + 0.02f - top[1];
+            put(&s, top[0] + 0.6f * over, top[1] + 0.075f + 0.25f * up + (t > 0.7f ? low * (1 - up) : 0),
+                top[2]);
+            step(&s);
+        }
+        s.input[0].squeeze = 0;
+        for (int i = 0; i < (int)rates[r]; i++) {
+            s.input[0].position[1] += 0.3f / rates[r];
+            step(&s);
+        }
+        sac_body_state body = play_state(s.world, rings[7]);
+        CHECK_SAY(fabsf(body.centre[0] - top[0] - 0.6f) < 0.03f && body.centre[1] > 0.72f &&
+                      body.centre[1] < 0.77f && play_speed(&body) < 0.05f,
+                  "%g Hz: put down at %g %g %g, %g m/s\n", (double)rates[r], (double)body.centre[0],
+                  (double)body.centre[1], (double)body.centre[2], (double)play_speed(&body));
+        /* The others are where they were. */
+        for (int i = 0; i < 6; i++) CHECK(fabsf(play_state(s.world, rings[i]).centre[0] + 0.3f) < 0.05f);
+        end(&s);
+        sac_tree_destroy(&tree);
+    }
+}
+
 static void holds_nothing_through_a_wall(void **state)
 {
     (void)state;
@@ -586,6 +639,7 @@ int main(void)
         cmocka_unit_test(stops_at_a_wall),
         cmocka_unit_test(never_enters_walls),
         cmocka_unit_test(grabs_the_nearest_and_carries_it),
+        cmocka_unit_test(carries_a_ring_and_puts_it_down),
         cmocka_unit_test(holds_nothing_through_a_wall),
         cmocka_unit_test(a_hold_torn_too_far_breaks),
         cmocka_unit_test(throws_with_the_hands_velocity),
