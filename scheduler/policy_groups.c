@@ -218,7 +218,7 @@ static void begin_jnd(sac_agenda *agenda)
         uint32_t g = sac_groups_of(&groups, gain[i]);
         if (frames && age[i] >= frames) g = sac_agenda_aged(agenda, i, g);
         g = flags[i] & SAC_AGENDA_TOP ? 0 : g;
-        group[i] = (uint8_t)(floor | (gain[i] < 0) ? SAC_GROUPS_MOST : g);
+        group[i] = (uint8_t)((floor | (gain[i] < 0)) ? SAC_GROUPS_MOST : g);
     }
     fill(agenda);
     /* Those that are not in line have a group as well, for people who look. */
