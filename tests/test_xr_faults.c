@@ -109,6 +109,16 @@ XRAPI_ATTR XrResult XRAPI_CALL __wrap_xrWaitFrame(XrSession s, const XrFrameWait
     return result;
 }
 
+static uint32_t submits_fail;
+VKAPI_ATTR VkResult VKAPI_CALL __real_vkQueueSubmit(VkQueue q, uint32_t n, const VkSubmitInfo *s, VkFence f);
+VKAPI_ATTR VkResult VKAPI_CALL __wrap_vkQueueSubmit(VkQueue q, uint32_t n, const VkSubmitInfo *s, VkFence f);
+VKAPI_ATTR VkResult VKAPI_CALL __wrap_vkQueueSubmit(VkQueue q, uint32_t n, const VkSubmitInfo *s, VkFence f)
+{
+    if (!submits_fail) return __real_vkQueueSubmit(q, n, s, f);
+    submits_fail--;
+    return VK_ERROR_DEVICE_LOST;
+}
+
 /* ---- tests ---- */
 
 static void run_until_lost(play *p, const char *what)
@@ -158,6 +168,32 @@ static void every_call(void **state)
     }
     play_until_focused(&p);
     play_exit(&p);
+    play_close(&p);
+}
+
+/* The graphics device goes: a new session brings a new one. One that never worked is an error. */
+static void device_lost(void **state)
+{
+    (void)state;
+    play p;
+    sac_drawing drawing = sac_default_drawing();
+    play_open(&p);
+    play_until_focused(&p);
+    play_frame(&p);
+    submits_fail = 1;
+    run_until_lost(&p, "vkQueueSubmit");
+    assert_non_null(strstr(p.error.message, "graphics device"));
+    assert_int_equal(sac_session_reopen(p.session, &p.error), SAC_OK);
+    play_until_focused(&p);
+    play_close(&p);
+    play_open(&p);
+    do assert_int_equal(play_wait(&p), SAC_SESSION_FRAME);
+    while (!p.frame.should_render && sac_session_skip(p.session, NULL) == SAC_OK);
+    submits_fail = 1;
+    drawing.views = p.frame.eyes, drawing.view_count = p.frame.eye_count;
+    assert_int_equal(sac_session_draw(p.session, &drawing, NULL, &p.error), SAC_ERROR_UNSUPPORTED);
+    submits_fail = 0;
+    play_frame(&p); /* its images were given back */
     play_close(&p);
 }
 
@@ -332,8 +368,8 @@ static void strange_times(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_call), cmocka_unit_test(every_door),    cmocka_unit_test(no_headset),
-        cmocka_unit_test(events),     cmocka_unit_test(strange_times),
+        cmocka_unit_test(every_call), cmocka_unit_test(device_lost), cmocka_unit_test(every_door),
+        cmocka_unit_test(no_headset), cmocka_unit_test(events),      cmocka_unit_test(strange_times),
     };
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,10 +49,10 @@ foreach(function IN ITEMS xrAcquireSwapchainImage xrAttachSessionActionSets xrBe
     xrCreateActionSet xrCreateReferenceSpace xrCreateSession xrCreateSwapchain
     xrEndFrame xrGetActionStatePose xrGetSystem xrLocateSpace
     xrLocateViews xrPollEvent xrReleaseSwapchainImage xrSyncActions
-    xrWaitFrame xrWaitSwapchainImage)
+    xrWaitFrame xrWaitSwapchainImage vkQueueSubmit)
   target_link_options(test_xr_faults PRIVATE LINKER:--wrap=${function})
 endforeach()
-foreach(test IN ITEMS every_call every_door no_headset events strange_times)
+foreach(test IN ITEMS every_call device_lost every_door no_headset events strange_times)
   saccade_xr_test(${test} test_xr_faults ${test})
 endforeach()
 

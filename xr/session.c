@@ -311,6 +311,7 @@ sac_result sac_session_draw(sac_session *session, const sac_drawing *drawing, sa
     sac_screen_stats stats = {0};
     sac_renderer_image image;
     sac_result result = SAC_OK;
+    sac_error trouble = {0};
     if (out_stats) *out_stats = stats;
     if (!session->begun) {
         if (session->lost) return SAC_OK;
@@ -321,7 +322,7 @@ sac_result sac_session_draw(sac_session *session, const sac_drawing *drawing, sa
     uint64_t drawing_cpu = 0;
     if (sac_swapchains_acquire(session, &image)) {
         const uint64_t before = sac_time_thread_cpu_ns();
-        result = sac_renderer_draw(session->renderer, &image, drawing, &stats, error);
+        result = sac_renderer_draw(session->renderer, &image, drawing, &stats, &trouble);
         drawing_cpu = sac_time_thread_cpu_ns() - before;
         /* Given back in any case: an image kept is an image less. */
         if (sac_swapchains_release(session)) {
@@ -338,6 +339,14 @@ sac_result sac_session_draw(sac_session *session, const sac_drawing *drawing, sa
         session->frame_cpu_ns > session->runtime_cpu_ns ? session->frame_cpu_ns - session->runtime_cpu_ns : 0;
     stats.prepare_ns += own;
     if (out_stats) *out_stats = stats;
+    if (result == SAC_OK) session->drawn = true;
+    if (result == SAC_ERROR_UNSUPPORTED && session->drawn) {
+        /* The device was lost, not wanting from the start: with a new session comes a new one. */
+        if (!session->lost) session->trouble = trouble, session->trouble.code = SAC_ERROR_IO;
+        session->lost = true;
+        return SAC_OK;
+    }
+    if (result != SAC_OK && error) *error = trouble;
     return result;
 }
 

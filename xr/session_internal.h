@@ -72,6 +72,7 @@ struct sac_session {
     XrTime predicted;   /* of the frame that is begun, as the runtime said it */
     XrTime locate_time; /* the same, when it can be believed */
     bool should_render, located;
+    bool drawn; /* a picture, since it was opened */
     XrView views[SAC_DRAWING_MOST_VIEWS];
 
     uint64_t draw_ns; /* what the last hand-over took; 0: none */
