@@ -1,20 +1,5 @@
 /* The program as a user meets it: run, looked at from outside. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-#include <jansson.h>
+#include "tests/program_play.h"
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
@@ -30,79 +15,12 @@
 #pragma GCC diagnostic pop
 #endif
 
-enum { MOST_OUTPUT = 1 << 20 };
-
-static char folder[] = "/tmp/saccade-cli-XXXXXX";
-static char out[MOST_OUTPUT], err[MOST_OUTPUT];
-
-static void slurp(const char *name, char *text)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t n = fread(text, 1, MOST_OUTPUT - 1, file);
-    text[n] = 0;
-    fclose(file);
-}
-
-/* Runs "saccade LINE" (words split at blanks) in the test's folder; `out` and `err` get what it said. */
-static int run(const char *line)
-{
-    char words[1024], *argv[64] = {(char *)"saccade"};
-    int argc = 1, status;
-    snprintf(words, sizeof words, "%s", line);
-    for (char *word = strtok(words, " "); word && argc < 63; word = strtok(NULL, " ")) argv[argc++] = word;
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        if (chdir(folder) != 0 || !freopen(".stdout", "w", stdout) || !freopen(".stderr", "w", stderr))
-            _exit(99);
-        execv(SACCADE_PROGRAM, argv);
-        _exit(98);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    slurp(".stdout", out);
-    slurp(".stderr", err);
-    if (!WIFEXITED(status)) fail_msg("saccade %s: ended by signal %d\n%s", line, WTERMSIG(status), err);
-    return WEXITSTATUS(status);
-}
-
-static json_t *last_line(void)
-{
-    size_t n = strlen(out);
-    while (n && out[n - 1] == '\n') out[--n] = 0;
-    const char *start = strrchr(out, '\n');
-    json_error_t problem;
-    json_t *object = json_loads(start ? start + 1 : out, 0, &problem);
-    if (!object) fail_msg("last line is not JSON (%s):\n%s\n%s", problem.text, out, err);
-    assert_true(json_is_object(object));
-    return object;
-}
-
 static bool exists(const char *name)
 {
     char path[256];
     struct stat status;
     snprintf(path, sizeof path, "%s/%s", folder, name);
     return stat(path, &status) == 0;
-}
-
-static void put(const char *name, const char *text)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-static void expect(const char *line, int code, const char *said)
-{
-    int got = run(line);
-    if (got != code || !strstr(code ? err : out, said))
-        fail_msg("saccade %s: exit %d, expected %d with '%s'\n%s%s", line, got, code, said, out, err);
 }
 
 static void no_leftovers(void)
@@ -398,37 +316,6 @@ static void bench_bake_ends_in_json(void **state)
     json_t *object = last_line();
     assert_int_equal(json_array_size(json_object_get(object, "cases")), 2);
     json_decref(object);
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static void remove_tree(const char *path)
-{
-    DIR *dir = opendir(path);
-    if (!dir) return;
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        char inner[1024];
-        struct stat status;
-        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
-        snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
-        if (lstat(inner, &status) == 0 && S_ISDIR(status.st_mode))
-            remove_tree(inner);
-        else
-            unlink(inner);
-    }
-    closedir(dir);
-    rmdir(path);
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    remove_tree(folder);
-    return 0;
 }
 
 int main(void)

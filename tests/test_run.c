@@ -1,86 +1,6 @@
 /* saccade run as a user meets it: the same frames again and again in work credits, the agreed JSON keys, the
  * files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <dirent.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-#include <jansson.h>
-
-enum { MOST_OUTPUT = 4 << 20 };
-
-static char folder[] = "/tmp/saccade-run-XXXXXX";
-static char out[MOST_OUTPUT], err[MOST_OUTPUT];
-
-static void slurp(const char *name, char *text)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "rb");
-    if (!file) fail_msg("no file %s", name);
-    size_t n = fread(text, 1, MOST_OUTPUT - 1, file);
-    text[n] = 0;
-    fclose(file);
-}
-
-static void put(const char *name, const char *text)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-static int run(const char *line)
-{
-    char words[1024], *argv[64] = {(char *)"saccade"};
-    int argc = 1, status;
-    snprintf(words, sizeof words, "%s", line);
-    for (char *word = strtok(words, " "); word && argc < 63; word = strtok(NULL, " ")) argv[argc++] = word;
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        if (chdir(folder) != 0 || !freopen(".stdout", "w", stdout) || !freopen(".stderr", "w", stderr))
-            _exit(99);
-        execv(SACCADE_PROGRAM, argv);
-        _exit(98);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    slurp(".stdout", out);
-    slurp(".stderr", err);
-    if (!WIFEXITED(status)) fail_msg("saccade %s: ended by signal %d\n%s", line, WTERMSIG(status), err);
-    return WEXITSTATUS(status);
-}
-
-static void expect(const char *line, int code, const char *said)
-{
-    int got = run(line);
-    if (got != code || !strstr(code ? err : out, said))
-        fail_msg("saccade %s: exit %d, expected %d with '%s'\n%s%s", line, got, code, said, out, err);
-}
-
-static json_t *run_json(const char *line)
-{
-    int code = run(line);
-    if (code != 0) fail_msg("saccade %s: exit %d\n%s", line, code, err);
-    size_t n = strlen(out);
-    while (n && out[n - 1] == '\n') out[--n] = 0;
-    const char *start = strrchr(out, '\n');
-    json_t *object = json_loads(start ? start + 1 : out, 0, NULL);
-    if (!json_is_object(object)) fail_msg("last line is not an object:\n%s\n%s", out, err);
-    return object;
-}
+#include "tests/program_play.h"
 
 static void hash_of(const char *line, char hash[17])
 {
@@ -275,37 +195,6 @@ static void every_scene_and_policy_runs(void **state)
                  policies[i]);
         json_decref(run_json(line));
     }
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static void remove_tree(const char *path)
-{
-    DIR *dir = opendir(path);
-    if (!dir) return;
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        char inner[1024];
-        struct stat status;
-        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
-        snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
-        if (lstat(inner, &status) == 0 && S_ISDIR(status.st_mode))
-            remove_tree(inner);
-        else
-            unlink(inner);
-    }
-    closedir(dir);
-    rmdir(path);
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    remove_tree(folder);
-    return 0;
 }
 
 int main(void)

@@ -1,75 +1,5 @@
 /* saccade stability and bench peers as a user meets them: a run of a moment, looked at from outside. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-#include <jansson.h>
-
-enum { MOST_OUTPUT = 1 << 20 };
-
-static char folder[] = "/tmp/saccade-stability-XXXXXX";
-static char out[MOST_OUTPUT], err[MOST_OUTPUT];
-
-static bool slurp(const char *name, char *text)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "rb");
-    if (!file) return false;
-    size_t n = fread(text, 1, MOST_OUTPUT - 1, file);
-    text[n] = 0;
-    fclose(file);
-    return true;
-}
-
-/* Runs "saccade LINE" (words split at blanks) in the test's folder. */
-static int run(const char *line)
-{
-    char words[1024], *argv[64] = {(char *)"saccade"};
-    int argc = 1, status;
-    snprintf(words, sizeof words, "%s", line);
-    for (char *word = strtok(words, " "); word && argc < 63; word = strtok(NULL, " ")) argv[argc++] = word;
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        if (chdir(folder) != 0 || !freopen(".stdout", "w", stdout) || !freopen(".stderr", "w", stderr))
-            _exit(99);
-        execv(SACCADE_PROGRAM, argv);
-        _exit(98);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(slurp(".stdout", out) && slurp(".stderr", err));
-    if (!WIFEXITED(status)) fail_msg("saccade %s: ended by signal %d\n%s", line, WTERMSIG(status), err);
-    return WEXITSTATUS(status);
-}
-
-static json_t *last_line(void)
-{
-    size_t n = strlen(out);
-    while (n && out[n - 1] == '\n') out[--n] = 0;
-    const char *start = strrchr(out, '\n');
-    json_error_t problem;
-    json_t *object = json_loads(start ? start + 1 : out, 0, &problem);
-    if (!object) fail_msg("last line is not JSON (%s):\n%s\n%s", problem.text, out, err);
-    return object;
-}
-
-static void expect_usage(const char *line, const char *said)
-{
-    int code = run(line);
-    if (code != 2 || !strstr(err, said))
-        fail_msg("saccade %s: exit %d, expected 2 with '%s'\n%s", line, code, said, err);
-}
+#include "tests/program_play.h"
 
 /* In a build without other engines there may be nobody but ours. */
 static bool has_peer(void)
@@ -111,12 +41,12 @@ static void report_is_whole(void **state)
 {
     (void)state;
     static char text[MOST_OUTPUT];
-    assert_true(slurp("report/index.html", text));
+    assert_true(read_file("report/index.html", text));
     assert_non_null(strstr(text, "</html>"));
     assert_non_null(strstr(text, "<svg"));
     assert_null(strstr(text, "nan"));
     assert_null(strstr(text, "http"));
-    assert_true(slurp("report/trials.csv", text));
+    assert_true(read_file("report/trials.csv", text));
     size_t commas = 0, first = 0;
     for (const char *p = text; *p; p++) {
         commas += *p == ',';
@@ -126,9 +56,9 @@ static void report_is_whole(void **state)
         commas = 0;
     }
     assert_int_equal(first, 21);
-    assert_true(slurp("report/frames.csv", text));
+    assert_true(read_file("report/frames.csv", text));
     assert_int_equal(strncmp(text, "frame,", 6), 0);
-    assert_true(slurp("report/stability.json", text));
+    assert_true(read_file("report/stability.json", text));
     json_t *object = json_loads(text, 0, NULL);
     assert_non_null(json_object_get(object, "held"));
     json_decref(object);
@@ -137,16 +67,16 @@ static void report_is_whole(void **state)
 static void wrong_words_are_told(void **state)
 {
     (void)state;
-    expect_usage("stability --hz 0", "--hz");
-    expect_usage("stability --hz 90,", "--hz");
-    expect_usage("stability --hz 90,90", "--hz");
-    expect_usage("stability --budgets-ms 2,x", "--budgets-ms");
-    expect_usage("stability --policies none --peers none", "nobody");
-    expect_usage("stability --peers havok", "havok");
-    expect_usage("bench peers --scene heap", "no such row");
-    expect_usage("bench peers --engines havok", "havok");
-    expect_usage("stability --scene heap", "heap");
-    expect_usage("stability --shape t25", "t25");
+    expect("stability --hz 0", 2, "--hz");
+    expect("stability --hz 90,", 2, "--hz");
+    expect("stability --hz 90,90", 2, "--hz");
+    expect("stability --budgets-ms 2,x", 2, "--budgets-ms");
+    expect("stability --policies none --peers none", 2, "nobody");
+    expect("stability --peers havok", 2, "havok");
+    expect("bench peers --scene heap", 2, "no such row");
+    expect("bench peers --engines havok", 2, "havok");
+    expect("stability --scene heap", 2, "heap");
+    expect("stability --shape t25", 2, "t25");
 }
 
 static void peers_print_their_row(void **state)
@@ -166,31 +96,6 @@ static void peers_print_their_row(void **state)
         assert_int_equal(json_integer_value(json_object_get(e, "nan")), 0);
     }
     json_decref(object);
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    static const char *const files[] = {"report/index.html",
-                                        "report/trials.csv",
-                                        "report/frames.csv",
-                                        "report/stability.json",
-                                        "report",
-                                        ".stdout",
-                                        ".stderr",
-                                        ""};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        char path[256];
-        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
-        remove(path);
-    }
-    return 0;
 }
 
 int main(void)
