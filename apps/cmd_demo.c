@@ -1,9 +1,11 @@
-/* saccade demo: a pile of tori within two milliseconds a frame while a gaze wanders over it, and a page that
- * shows what that looks like and what it cost; beside it the page about trees. */
+/* saccade demo: a hailstorm on the first page (demo_storm.c); beside it a pile of tori within two
+ * milliseconds a frame while a gaze wanders over it, what that looks like and what it cost; and the page
+ * about trees. */
 #include <stdio.h>
 #include <string.h>
 
 #include "apps/commands.h"
+#include "apps/demo_storm.h"
 #include "apps/demo_trees.h"
 #include "apps/run_page.h"
 #include "apps/run_tell.h"
@@ -60,7 +62,7 @@ static sac_result write_page(pile_demo *d, sac_error *error)
              "collisions a person can "
              "see: where the eye rests, errors are worked out; where it does not, they may wait.",
              sac_text_count(count, d->run.bodies));
-    sac_page_begin(page, "Saccade: collisions that are ready when you are", text);
+    sac_page_begin(page, "A pile of rings", text);
     sac_run_page_figures(page, &d->run, &d->run_def);
     sac_page_add(page, "<h2>What the viewer sees</h2>\n<p>Each ring has the colour of the error that is left "
                        "in its collisions, in "
@@ -78,7 +80,8 @@ static sac_result write_page(pile_demo *d, sac_error *error)
         "trees are walked down "
         "together, and at any moment what is known is a safe answer with a known uncertainty. <a "
         "href=\"trees.html\">The page "
-        "about trees</a> shows it, stop by stop.</p>\n<h2>Try it</h2>\n<pre><code>saccade run pile --bodies "
+        "about trees</a> shows it, stop by stop. <a href=\"index.html\">Back to the storm.</a></p>\n<h2>Try "
+        "it</h2>\n<pre><code>saccade run pile --bodies "
         "2000 --gaze sweep --out report\n"
         "saccade run wake --budget-us 1000 --policy round-robin\nsaccade run avalanche --shape gear --out "
         "slope\n"
@@ -87,7 +90,7 @@ static sac_result write_page(pile_demo *d, sac_error *error)
         "numbers are in <code>frames.csv</code>; <code>trace.json</code> opens in Perfetto.</footer>\n",
         SACCADE_VERSION, sac_simd_name(sac_simd_active()));
     sac_page_end(page);
-    snprintf(path, sizeof path, "%s/index.html", folder);
+    snprintf(path, sizeof path, "%s/pile.html", folder);
     if (result == SAC_OK) result = sac_page_save(page, path, error);
     return result;
 }
@@ -106,20 +109,25 @@ int sac_cmd_demo(int argc, char **argv)
     static pile_demo d; /* large */
     sac_common common = {.threads = sac_parallel_cpus()};
     bool no_trees = false;
+    const char *books = NULL;
     d.def = (sac_demo_def){.folder = "out", .width = 1600};
     const sac_option options[] = {
         {"out", 'o', SAC_OPTION_TEXT, &d.def.folder, "DIR", "folder to write to (default out)", 0, 0},
         {"width", 0, SAC_OPTION_UINT, &d.def.width, "PIXELS", "of the pictures (default 1600)", 256, 8192},
         {"bodies", 0, SAC_OPTION_UINT, &d.bodies, "N", "in the pile (default 1000)", 1, 20000},
-        {"no-trees", 0, SAC_OPTION_FLAG, &no_trees, NULL, "the pile only", 0, 0},
+        {"no-trees", 0, SAC_OPTION_FLAG, &no_trees, NULL, "storm and pile only", 0, 0},
         {"quick", 0, SAC_OPTION_FLAG, &d.def.quick, NULL, "fewer bodies, coarser meshes, fewer samples", 0,
          0},
+        {"books", 0, SAC_OPTION_TEXT, &books, "FILE",
+         "frames.csv of saccade xr hailstorm --out, for the first page", 0, 0},
     };
     const sac_command command = {
         "demo",
         "[--out DIR]",
-        "Run a pile with a wandering gaze at 90 Hz within 2 ms and write a report with pictures "
+        "Film a hailstorm under a scripted gaze and compare it with the same storm without a scheduler "
         "(index.html);\n"
+        "run a pile with a wandering gaze at 90 Hz within 2 ms and write a report with pictures "
+        "(pile.html);\n"
         "bake three meshes, collide them with a descent that is interrupted, and show that too (trees.html).",
         options,
         sizeof options / sizeof *options,
@@ -130,12 +138,13 @@ int sac_cmd_demo(int argc, char **argv)
     d.def.threads = common.threads;
     if (!d.bodies) d.bodies = d.def.quick ? 60 : 1000;
     d.frames = d.def.quick ? 120 : 900;
-    d.pictures = d.def.quick ? 2 : 4;
+    d.pictures = d.def.quick ? 2 : 3;
 
     sac_error error;
-    json_t *trees = NULL;
+    json_t *trees = NULL, *storm = NULL;
     uint64_t start = sac_time_now_ns();
     sac_result result = sac_folder_create(d.def.folder, &error);
+    if (result == SAC_OK) result = sac_demo_storm(&d.def, books, &storm, &error);
     if (result == SAC_OK) result = run_pile(&d, &error);
     if (result == SAC_OK) result = write_page(&d, &error);
     if (result == SAC_OK && !no_trees) result = sac_demo_trees(&d.def, &trees, &error);
@@ -145,11 +154,13 @@ int sac_cmd_demo(int argc, char **argv)
         json_t *object = json_pack("{s:s,s:f,s:o}", "folder", d.def.folder, "seconds", seconds, "pile",
                                    sac_run_json("pile", "sweep", &d.run, &d.run_def));
         if (object && trees) json_object_update(object, trees);
+        if (object && storm) json_object_set(object, "storm", storm);
         code = sac_console_json(object, false, SAC_EXIT_OK);
     } else {
         code = sac_console_fail(&error);
     }
     json_decref(trees);
+    json_decref(storm);
     close_demo(&d);
     return code;
 }

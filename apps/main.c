@@ -24,7 +24,7 @@ static const command_entry commands[] = {
     {"view", "watch a scene in a window, the mouse is the eye", sac_cmd_view},
     {"render", "draw a scene into pictures and videos, without a display", sac_cmd_render},
 #endif
-    {"demo", "a pile under a moving gaze, three baked meshes, pictures and a page", sac_cmd_demo},
+    {"demo", "a hailstorm, a pile and three baked meshes on a page, with a video", sac_cmd_demo},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

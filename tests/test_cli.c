@@ -301,9 +301,20 @@ static void the_demo_writes_its_page(void **state)
         snprintf(name, sizeof name, "demo/%s", json_string_value(json_object_get(pair, "picture")));
         look_at(name, 320, 0);
     }
+    json_t *storm = json_object_get(object, "storm");
+    assert_true(json_is_object(json_object_get(json_object_get(storm, "compare"), "exhaustive")));
+    if (json_integer_value(json_object_get(storm, "pictures"))) {
+        look_at("demo/storm-plain.png", 960, 540);
+        look_at("demo/storm-jnd.png", 960, 540);
+    }
     json_decref(object);
-    slurp("demo/index.html", page);
-    assert_null(strstr(page, "http"));
+    static const char *const pages[] = {"demo/index.html", "demo/pile.html", "demo/trees.html"};
+    for (int k = 0; k < 3; k++) {
+        slurp(pages[k], page);
+        assert_null(strstr(page, "http"));
+        if (k == 0) assert_non_null(strstr(page, "pile.html"));
+        if (k == 0) assert_non_null(strstr(page, "no scheduler"));
+    }
     assert_int_equal(run("tree info demo/blob.sactree demo/knot.sactree demo/gear.sactree"), 0);
 }
 
