@@ -3,7 +3,6 @@ layout(location = 0) in vec3 rel;
 layout(location = 1) flat in vec4 centre;
 layout(location = 2) flat in vec4 colour;
 layout(location = 3) flat in vec4 forward;
-layout(location = 4) flat in vec3 eye;
 layout(location = 0) out vec4 out_colour;
 
 struct Hit {

@@ -8,7 +8,6 @@ layout(location = 0) out vec3 out_rel;
 layout(location = 1) flat out vec4 out_centre; // from the eye; w: radius
 layout(location = 2) flat out vec4 out_colour;
 layout(location = 3) flat out vec4 out_forward; // the view's axis; w: pixels a unit tangent
-layout(location = 4) flat out vec3 out_eye;
 
 // A quad around the circle in which the sight lines touch the sphere, a little larger for the soft edge.
 void main()
@@ -19,7 +18,6 @@ void main()
     out_centre = vec4(c, r);
     out_colour = vec4(linear(colour.rgb), colour.a);
     out_forward = vec4(frame.clip[VIEW][0].w, frame.clip[VIEW][1].w, frame.clip[VIEW][2].w, frame.eye[VIEW].w);
-    out_eye = eye;
     out_rel = vec3(0.0);
     gl_Position = vec4(2.0, 2.0, 0.0, 1.0); // outside
     if (d2 <= r * r * 1.0001 || r <= 0.0) return;

@@ -8,32 +8,36 @@ vec3 sky(vec3 d)
     return mix(c, frame.ground.rgb, frame.ground.w > 0.5 ? 0.0 : down * (2.0 - down));
 }
 
-// Share of the sun that arrives. A tent of nine taps, each blended from four texels by the sampler.
+// Share of the sun that arrives: 4 x 4 or 6 x 6 texels compared four at a time and weighed so that the result
+// moves smoothly across them.
 float sunlight(vec3 at)
 {
     if (frame.sun.w < 0.5) return 1.0;
     vec2 away = abs(at.xy * 2.0 - 1.0);
     float edge = clamp((1.0 - max(away.x, away.y)) * 12.0, 0.0, 1.0);
-    if (edge <= 0.0) return 1.0;
-    float s = 1.6 * frame.level.y;
+    vec2 p = at.xy / frame.level.y - 0.5;
+    vec2 f = fract(p);
+    vec2 first = (floor(p) + 0.5) * frame.level.y; // between the middle texels, lower left of them
     float z = min(at.z, 1.0);
-    float sum = 4.0 * textureLod(shadow_map, vec3(at.xy, z), 0.0);
-    sum += 2.0 * (textureLod(shadow_map, vec3(at.xy + vec2(s, 0), z), 0.0) +
-                  textureLod(shadow_map, vec3(at.xy - vec2(s, 0), z), 0.0) +
-                  textureLod(shadow_map, vec3(at.xy + vec2(0, s), z), 0.0) +
-                  textureLod(shadow_map, vec3(at.xy - vec2(0, s), z), 0.0));
-    sum += textureLod(shadow_map, vec3(at.xy + vec2(s, s), z), 0.0) +
-           textureLod(shadow_map, vec3(at.xy + vec2(s, -s), z), 0.0) +
-           textureLod(shadow_map, vec3(at.xy + vec2(-s, s), z), 0.0) +
-           textureLod(shadow_map, vec3(at.xy + vec2(-s, -s), z), 0.0);
-    return mix(1.0, sum / 16.0, edge);
+    int n = frame.level.z > 2.5 ? 3 : 2;
+    float sum = 0.0;
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) {
+            vec2 block = vec2(2 * i - n + 1, 2 * j - n + 1) + 0.5;
+            vec4 lit = textureGather(shadow_map, first + block * frame.level.y, z); // (0,1) (1,1) (1,0) (0,0)
+            vec2 low = vec2(i == 0 ? 1.0 - f.x : 1.0, j == 0 ? 1.0 - f.y : 1.0);
+            vec2 high = vec2(i == n - 1 ? f.x : 1.0, j == n - 1 ? f.y : 1.0);
+            sum += low.y * (low.x * lit.w + high.x * lit.z) + high.y * (low.x * lit.x + high.x * lit.y);
+        }
+    float width = float(2 * n - 1);
+    return mix(1.0, sum / (width * width), edge);
 }
 
 // Where a point looks up its shadow: moved off its own surface, more so where the light grazes.
 vec3 shadow_place(vec3 world, vec3 normal)
 {
     float graze = sqrt(max(0.0, 1.0 - pow(dot(normal, frame.sun.xyz), 2.0)));
-    vec3 off = normal * frame.size.w * (0.6 + 2.0 * graze);
+    vec3 off = normal * frame.size.w * (1.0 + 1.5 * graze);
     return (frame.shadow * vec4(world + off, 1.0)).xyz;
 }
 
@@ -50,24 +54,25 @@ vec3 shoulder(vec3 c)
     return min(c, 0.75) + 0.25 * (1.0 - exp2(-5.77 * over));
 }
 
-// rel: from the eye. height: above the ground.
-vec3 material(vec3 albedo, float gloss, float glow, vec3 rel, vec3 normal, vec3 shadow_at, float height)
+// rel: from the eye.
+vec3 material(vec3 albedo, float gloss, float glow, vec3 rel, vec3 normal, vec3 eye)
 {
     float away = length(rel);
     vec3 v = -rel / away;
     float nl = dot(normal, frame.sun.xyz);
-    float lit = sunlight(shadow_at) * clamp(nl, 0.0, 1.0);
+    vec3 world = rel + eye;
+    float lit = sunlight(shadow_place(world, normal)) * clamp(nl, 0.0, 1.0);
 
     // Light from all around: the sky above, the ground below, less of it close to the ground.
     float up = 0.5 + 0.5 * normal.y;
-    float open = 1.0 - 0.55 * frame.ground.w * (1.0 - up) * exp2(-6.0 * max(height, 0.0));
+    float open = 1.0 - 0.55 * frame.ground.w * (1.0 - up) * exp2(-6.0 * max(world.y - frame.level.x, 0.0));
     vec3 round = mix(frame.ground.rgb * 0.42, mix(frame.horizon.rgb, frame.zenith.rgb, 0.5) * 0.62, up) * open;
     vec3 colour = albedo * (round + vec3(0.92, 0.89, 0.83) * lit);
 
     // A coat of lacquer: the sun's highlight and the sky in it, both by Schlick.
     float nv = clamp(dot(normal, v), 0.0, 1.0);
     float grazing = 1.0 - nv, g2 = grazing * grazing;
-    float fresnel = 0.04 + 0.96 * g2 * g2 * grazing;
+    float fresnel = 0.04 + 0.6 * g2 * g2 * grazing;
     vec3 h = normalize(v + frame.sun.xyz);
     float sharp = exp2(3.0 + 6.0 * gloss);
     float spot = pow(clamp(dot(normal, h), 0.0, 1.0), sharp) * (sharp + 8.0) * 0.04;

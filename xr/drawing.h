@@ -130,8 +130,9 @@ typedef struct sac_renderer_def {
     const sac_gallery *gallery; /* must outlive the screen; nothing is added once a screen has it */
     uint32_t samples;           /* of MSAA: 1, 2, 4, 8; the most the device has up to this; default 4 */
     bool multiview;             /* both eyes in one pass where the device can; default true */
-    uint32_t shadow_size;       /* texels, default 2048; 0: no shadow */
-    float level_pixels;         /* triangles of a render level stay about this large; default 6 */
+    uint32_t shadow_size;       /* texels, default 2048, up to 1024 in software; 0: no shadow */
+    float level_pixels;         /* coarser levels are taken while they are off by less than a sixth of
+                                   this; 0: always the finest; default 6 */
     bool validation;    /* Vulkan's validation layer; default: environment SACCADE_VALIDATION is set */
     const char *device; /* part of the device's name; NULL: the best */
     sac_screen_message *message; /* warnings and validation text; NULL: standard error */

@@ -77,7 +77,7 @@ typedef struct sac_sort_run {
 typedef struct sac_sort {
     sac_array(uint32_t) keys;     /* by instance: bucket of the picture, bucket of the shadow map */
     sac_array(uint32_t) counts;   /* by bucket, then where it starts */
-    sac_array(uint32_t) order;    /* ghosts and bubbles, far to near */
+    sac_array(uint32_t) order;    /* what is seen, near to far; twice as long for sorting */
     sac_array(uint8_t) distances; /* of those, in steps of a ratio */
     sac_array(sac_sort_run) runs[SAC_SORT_KINDS];
     uint32_t total;     /* instances to stream, all kinds */
@@ -124,6 +124,7 @@ typedef struct sac_pipes {
 typedef struct sac_push {
     uint32_t view, panel;
 } sac_push;
+enum { SAC_PUSH_STAGES = VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT };
 
 sac_result sac_pipes_layout(const sac_gpu *gpu, sac_pipes *pipes, sac_error *error);
 /* For one pass; shadow is VK_NULL_HANDLE when there is no shadow map. */

@@ -7,19 +7,26 @@
 
 typedef enum vertices { NO_VERTICES, MESHES, BALLS, LINES, QUADS } vertices;
 
+/* SPIR-V. */
+typedef struct code {
+    const uint32_t *words;
+    size_t size;
+} code;
+
 typedef struct recipe {
-    const uint32_t *vertex, *vertex_multiview, *fragment; /* fragment NULL: depth only */
-    size_t vertex_size, vertex_multiview_size, fragment_size;
+    code vertex[2], fragment[2]; /* view from a push constant, from multiview; no fragment: depth only */
     vertices vertices;
     bool strip, blend, write_depth, cull, shadow, soft; /* soft: alpha is the share of samples covered */
     VkCompareOp depth;
 } recipe;
 
-#define STAGES(v, f)                                                                                    \
-    .vertex = sac_shader_##v##_vert, .vertex_size = sizeof sac_shader_##v##_vert,                       \
-    .vertex_multiview = sac_shader_##v##_vert_multiview,                                                \
-    .vertex_multiview_size = sizeof sac_shader_##v##_vert_multiview, .fragment = sac_shader_##f##_frag, \
-    .fragment_size = sizeof sac_shader_##f##_frag
+#define CODE(name)                                  \
+    {                                               \
+        sac_shader_##name, sizeof sac_shader_##name \
+    }
+#define STAGES(v, f)                                      \
+    .vertex = {CODE(v##_vert), CODE(v##_vert_multiview)}, \
+    .fragment = {CODE(f##_frag), CODE(f##_frag_multiview)}
 
 /* Depth is 1 at the near plane and 0 at infinity. */
 static const recipe recipes[SAC_PIPES] = {
@@ -40,16 +47,14 @@ static const recipe recipes[SAC_PIPES] = {
                         .depth = VK_COMPARE_OP_GREATER},
     [SAC_PIPE_SCREEN_PANEL] = {STAGES(panel, panel), QUADS, .strip = true, .blend = true,
                                .depth = VK_COMPARE_OP_ALWAYS},
-    [SAC_PIPE_SHADOW_MESH] = {.vertex = sac_shader_shadow_vert,
-                              .vertex_size = sizeof sac_shader_shadow_vert,
+    [SAC_PIPE_SHADOW_MESH] = {.vertex = {CODE(shadow_vert)},
                               .vertices = MESHES,
                               .write_depth = true,
+                              .cull = true,
                               .shadow = true,
                               .depth = VK_COMPARE_OP_LESS},
-    [SAC_PIPE_SHADOW_BALL] = {.vertex = sac_shader_shadow_ball_vert,
-                              .vertex_size = sizeof sac_shader_shadow_ball_vert,
-                              .fragment = sac_shader_shadow_ball_frag,
-                              .fragment_size = sizeof sac_shader_shadow_ball_frag,
+    [SAC_PIPE_SHADOW_BALL] = {.vertex = {CODE(shadow_ball_vert)},
+                              .fragment = {CODE(shadow_ball_frag)},
                               .vertices = BALLS,
                               .strip = true,
                               .write_depth = true,
@@ -155,7 +160,7 @@ sac_result sac_pipes_layout(const sac_gpu *gpu, sac_pipes *pipes, sac_error *err
         sac_gpu_failed(vkCreateDescriptorSetLayout(gpu->device, &set, NULL, &pipes->set_layout),
                        "describing what shaders read", error);
     if (result != SAC_OK) return result;
-    VkPushConstantRange push = {VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof(sac_push)};
+    VkPushConstantRange push = {SAC_PUSH_STAGES, 0, sizeof(sac_push)};
     VkPipelineLayoutCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
         .setLayoutCount = 1,
@@ -167,13 +172,12 @@ sac_result sac_pipes_layout(const sac_gpu *gpu, sac_pipes *pipes, sac_error *err
                           "describing what shaders read", error);
 }
 
-static sac_result make_module(const sac_gpu *gpu, const uint32_t *code, size_t size, VkShaderModule *out,
-                              sac_error *error)
+static sac_result make_module(const sac_gpu *gpu, const code *c, VkShaderModule *out, sac_error *error)
 {
     VkShaderModuleCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-        .codeSize = size,
-        .pCode = code,
+        .codeSize = c->size,
+        .pCode = c->words,
     };
     return sac_gpu_failed(vkCreateShaderModule(gpu->device, &info, NULL, out), "loading a shader", error);
 }
@@ -183,11 +187,10 @@ static sac_result make_pipeline(const sac_gpu *gpu, const recipe *r, VkRenderPas
                                 sac_error *error)
 {
     VkShaderModule modules[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
-    const bool multi = multiview && !r->shadow;
-    sac_result result = make_module(gpu, multi ? r->vertex_multiview : r->vertex,
-                                    multi ? r->vertex_multiview_size : r->vertex_size, &modules[0], error);
-    if (result == SAC_OK && r->fragment)
-        result = make_module(gpu, r->fragment, r->fragment_size, &modules[1], error);
+    const int multi = multiview && !r->shadow;
+    sac_result result = make_module(gpu, &r->vertex[multi], &modules[0], error);
+    if (result == SAC_OK && r->fragment[multi].words)
+        result = make_module(gpu, &r->fragment[multi], &modules[1], error);
     const VkPipelineShaderStageCreateInfo stages[2] = {
         {
             .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
@@ -215,7 +218,10 @@ static sac_result make_pipeline(const sac_gpu *gpu, const recipe *r, VkRenderPas
     VkPipelineRasterizationStateCreateInfo raster = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
         .polygonMode = VK_POLYGON_MODE_FILL,
-        .cullMode = r->cull ? VK_CULL_MODE_BACK_BIT : VK_CULL_MODE_NONE,
+        /* The shadow map is seen from below, as it were: what faces the light runs clockwise there. */
+        .cullMode = !r->cull    ? VK_CULL_MODE_NONE
+                    : r->shadow ? VK_CULL_MODE_FRONT_BIT
+                                : VK_CULL_MODE_BACK_BIT,
         .frontFace = VK_FRONT_FACE_COUNTER_CLOCKWISE,
         .depthBiasEnable = r->shadow,
         .depthBiasConstantFactor = 2,
@@ -257,7 +263,7 @@ static sac_result make_pipeline(const sac_gpu *gpu, const recipe *r, VkRenderPas
     };
     VkGraphicsPipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
-        .stageCount = r->fragment ? 2 : 1,
+        .stageCount = r->fragment[multi].words ? 2 : 1,
         .pStages = stages,
         .pVertexInputState = &input,
         .pInputAssemblyState = &assembly,

@@ -7,6 +7,8 @@
 #include <string.h>
 
 enum { NOWHERE = 0xFFFFFFFFu };
+/* A shadow may be off by this much: its edge is soft over five texels. */
+static const float SHADOW_TEXELS = 1.5f;
 
 /* What does not depend on the instance. */
 typedef struct sight {
@@ -50,11 +52,13 @@ static void sight_fill(sight *s, const sac_shader_frame *frame, const sac_drawin
     }
 }
 
-static uint32_t level_for(const sac_gallery_model *model, float pixels_a_metre, float level_pixels)
+/* The coarsest whose surface is off by no more than `most` pixels, or whose triangles are too small to tell.
+ */
+static uint32_t level_for(const sac_gallery_model *model, float pixels_a_metre, float most)
 {
     uint32_t l = model->level_count - 1;
-    while (l > 0 && model->levels[l].edge * pixels_a_metre > level_pixels &&
-           model->levels[l].error * pixels_a_metre > 0.5f)
+    while (l > 0 && model->levels[l].error * pixels_a_metre > most &&
+           model->levels[l].edge * pixels_a_metre > 1.3f * most)
         l--;
     return l;
 }
@@ -104,17 +108,17 @@ static bool is_finite_instance(const sac_instance *in)
     return sum + in->scale * 0 + in->gloss * 0 + in->glow * 0 == 0;
 }
 
-/* Far to near, stable: sort->order by sort->distances. The list is `count` long and is put behind itself. */
-static bool far_to_near(sac_sort *sort)
+/* Puts sort->order in order of sort->distances, near to far, stable. */
+static bool near_to_far(sac_sort *sort)
 {
     size_t count = sort->order.count;
     if (!count) return true;
     if (!sac_array_reserve(&sort->order, 2 * count)) return false;
     uint32_t starts[257] = {0};
-    for (size_t i = 0; i < count; i++) starts[256 - sort->distances.data[i]]++;
+    for (size_t i = 0; i < count; i++) starts[sort->distances.data[i] + 1]++;
     for (int i = 0; i < 256; i++) starts[i + 1] += starts[i];
     uint32_t *from = sort->order.data, *to = sort->order.data + count;
-    for (size_t i = 0; i < count; i++) to[starts[255 - sort->distances.data[i]]++] = from[i];
+    for (size_t i = 0; i < count; i++) to[starts[sort->distances.data[i]]++] = from[i];
     memcpy(from, to, count * sizeof *from);
     return true;
 }
@@ -155,9 +159,11 @@ sac_result sac_sort_plan(sac_sort *sort, const sac_renderer_def *def, const sac_
     sort->order.count = sort->distances.count = 0;
     sort->shown = sort->triangles = sort->total = 0;
     if (!sac_array_reserve(&sort->keys, 2 * (size_t)count) ||
+        !sac_array_reserve(&sort->order, 2 * (size_t)count) || !sac_array_reserve(&sort->distances, count) ||
         !sac_array_reserve(&sort->counts, SAC_SORT_KINDS * buckets))
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "out of memory");
     uint32_t *counts = sort->counts.data, *keys = sort->keys.data;
+    sort->counts.count = SAC_SORT_KINDS * buckets;
     if (buckets) memset(counts, 0, SAC_SORT_KINDS * buckets * sizeof *counts);
 
     sight s;
@@ -186,42 +192,43 @@ sac_result sac_sort_plan(sac_sort *sort, const sac_renderer_def *def, const sac_
         const float distance = seen_from(&s, centre, radius);
         if (distance >= 0) {
             const float size = fabsf(k) * s.pixels / fmaxf(distance - radius, s.near_plane);
-            uint32_t bucket = in->model * SAC_GALLERY_LEVELS + level_for(model, size, def->level_pixels);
-            if (ghost) {
-                bucket += (uint32_t)buckets;
-                if (!sac_array_push(&sort->order, i) ||
-                    !sac_array_push(&sort->distances, distance_step(distance)))
-                    return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "out of memory");
-            }
+            uint32_t bucket = in->model * SAC_GALLERY_LEVELS + level_for(model, size, def->level_pixels / 6);
+            if (ghost) bucket += (uint32_t)buckets;
+            sort->order.data[sort->order.count++] = i;
+            sort->distances.data[sort->distances.count++] = distance_step(distance);
             keys[2 * i] = bucket;
             counts[bucket]++;
         }
         if (!ghost && in->glow < 1 && shadow_meets(&s, centre, radius)) {
             uint32_t bucket = (uint32_t)(2 * buckets) + in->model * SAC_GALLERY_LEVELS +
-                              level_for(model, fabsf(k) * s.texels, def->level_pixels);
+                              level_for(model, fabsf(k) * s.texels, SHADOW_TEXELS);
             keys[2 * i + 1] = bucket;
             counts[bucket]++;
         }
     }
-    if (!far_to_near(sort) || !build_runs(sort, gallery))
+    if (!near_to_far(sort) || !build_runs(sort, gallery))
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "out of memory");
     return SAC_OK;
 }
 
 void sac_sort_write(sac_sort *sort, const sac_drawing *drawing, sac_instance *out)
 {
-    uint32_t *starts = sort->counts.data, *keys = sort->keys.data;
-    /* Ghosts in their own order; after that their keys are done with. */
-    for (size_t g = 0; g < sort->order.count; g++) {
-        uint32_t i = sort->order.data[g];
-        out[starts[keys[2 * i]]++] = drawing->instances[i];
-        keys[2 * i] = NOWHERE;
+    uint32_t *starts = sort->counts.data;
+    const uint32_t *keys = sort->keys.data;
+    const uint32_t ghosts = (uint32_t)(sort->counts.count / SAC_SORT_KINDS);
+    const size_t seen = sort->order.count;
+    /* Solid ones near to far, to hide what is behind before it is lit; ghosts far to near, to be seen
+     * through. */
+    for (size_t n = 0; n < seen; n++) {
+        const uint32_t i = sort->order.data[n];
+        if (keys[2 * i] < ghosts) out[starts[keys[2 * i]]++] = drawing->instances[i];
     }
-    for (uint32_t i = 0; i < drawing->instance_count; i++) {
-        const sac_instance *in = &drawing->instances[i];
-        if (keys[2 * i] != NOWHERE) out[starts[keys[2 * i]]++] = *in;
-        if (keys[2 * i + 1] != NOWHERE) out[starts[keys[2 * i + 1]]++] = *in;
+    for (size_t n = seen; n-- > 0;) {
+        const uint32_t i = sort->order.data[n];
+        if (keys[2 * i] >= ghosts) out[starts[keys[2 * i]]++] = drawing->instances[i];
     }
+    for (uint32_t i = 0; i < drawing->instance_count; i++)
+        if (keys[2 * i + 1] != NOWHERE) out[starts[keys[2 * i + 1]]++] = drawing->instances[i];
 }
 
 sac_result sac_sort_balls(sac_sort *sort, const sac_drawing *drawing, sac_ball *out, uint32_t *out_solid,
@@ -242,8 +249,8 @@ sac_result sac_sort_balls(sac_sort *sort, const sac_drawing *drawing, sac_ball *
                  !sac_array_push(&sort->distances, distance_step(sqrtf(d2))))
             return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "out of memory");
     }
-    if (!far_to_near(sort)) return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "out of memory");
-    for (size_t i = 0; i < sort->order.count; i++) out[solid + i] = drawing->balls[sort->order.data[i]];
+    if (!near_to_far(sort)) return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "out of memory");
+    for (size_t n = sort->order.count, i = solid; n-- > 0; i++) out[i] = drawing->balls[sort->order.data[n]];
     *out_solid = solid;
     return SAC_OK;
 }

@@ -1,4 +1,4 @@
-# shaders/*.vert and *.frag to SPIR-V, as C arrays in one header. Vertex shaders come twice: with the view from
+# shaders/*.vert and *.frag to SPIR-V, as C arrays in one header. What draws views comes twice: with the view from
 # multiview, and with the view from a push constant.
 find_program(GLSLANG glslangValidator)
 if(NOT GLSLANG)
@@ -23,7 +23,7 @@ function(saccade_shader source suffix)
 endfunction()
 foreach(source IN LISTS shader_sources)
   saccade_shader(${source} "")
-  if(source MATCHES "\\.vert$" AND NOT source MATCHES "shadow")
+  if(NOT source MATCHES "shadow")
     saccade_shader(${source} "_multiview" -DSAC_MULTIVIEW)
   endif()
 endforeach()
