@@ -170,6 +170,10 @@ static sac_result check_def(const sac_world *world, const sac_body_def *def, sac
             (form->kind == SAC_FORM_PLANE || form->kind == SAC_FORM_TERRAIN) ? 0 : c * def->scale;
     }
     if (def->kind == SAC_BODY_DYNAMIC) return weigh(def, form, cold, error);
+    /* It may be set free one day, with the mass it was given; what cannot be weighed has none till then. */
+    if (form->kind == SAC_FORM_PLANE || form->kind == SAC_FORM_TERRAIN ||
+        weigh(def, form, cold, NULL) != SAC_OK)
+        cold->mass = 0;
     return SAC_OK;
 }
 
@@ -353,7 +357,7 @@ sac_result sac_body_get(const sac_world *world, sac_body_id id, sac_body_state *
         (sac_body_state){.kind = cold->kind,
                          .shape = {sac_id_make(cold->shape, world->shapes[cold->shape].generation)},
                          .pose = world->pose[slot],
-                         .mass = cold->mass,
+                         .mass = cold->kind == SAC_BODY_DYNAMIC ? cold->mass : 0,
                          .awake = (world->flags[slot] & SAC_BODY_AWAKE) != 0,
                          .sensor = (world->flags[slot] & SAC_BODY_SENSOR) != 0,
                          .held = (world->flags[slot] & SAC_BODY_HELD) != 0,

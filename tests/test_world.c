@@ -490,6 +490,13 @@ static void test_kinds_on_the_fly(void **state)
     play_frames(world, 10);
     CHECK(play_state(world, box).centre[1] == at);
     CHECK(sac_body_set_velocity(world, box, (float[3]){0, 1, 0}, play_still, NULL) == SAC_ERROR_ARGUMENT);
+    /* One that was given a mass while it stood has it once it is free. */
+    sac_body_def heavy = play_body_def(play_box(world, 0.1f, 0.1f, 0.1f), SAC_BODY_STATIC, 3, 0.5f, 0);
+    heavy.mass = 3;
+    sac_body_id free = play_make(world, &heavy);
+    CHECK(play_state(world, free).mass == 0);
+    CHECK(sac_body_set_kind(world, free, SAC_BODY_DYNAMIC, NULL) == SAC_OK);
+    CHECK(play_state(world, free).mass == 3);
     sac_world_destroy(&world);
 }
 
