@@ -2,7 +2,9 @@
  * in. */
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -156,6 +158,130 @@ static void lines_from_a_pipe_are_gaze(void **state)
     remove(path);
 }
 
+static pid_t display; /* 0: none */
+
+static int display_gone(void **state)
+{
+    if (display) {
+        kill(display, SIGTERM);
+        waitpid(display, NULL, 0);
+        display = 0;
+    }
+    return done(state);
+}
+
+/* A display nobody looks at; 0: there is no Xvfb. */
+static pid_t start_display(char name[32])
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        char number[16];
+        snprintf(number, sizeof number, "%d", ends[1]);
+        int nowhere = open("/dev/null", O_WRONLY);
+        dup2(nowhere, STDOUT_FILENO);
+        dup2(nowhere, STDERR_FILENO);
+        close(ends[0]);
+        execlp("Xvfb", "Xvfb", "-displayfd", number, "-screen", "0", "1000x500x24", "-nolisten", "tcp",
+               (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    char number[16] = "";
+    size_t got = 0;
+    ssize_t more;
+    while (got < sizeof number - 1 && !strchr(number, '\n') &&
+           (more = read(ends[0], number + got, sizeof number - 1 - got)) > 0)
+        got += (size_t)more;
+    close(ends[0]);
+    number[strcspn(number, "\n")] = 0;
+    snprintf(name, 32, ":%s", number);
+    if (number[0]) return child;
+    waitpid(child, NULL, 0);
+    return 0;
+}
+
+/* Moves the pointer the way a hand would, from outside. */
+static void move_pointer(int16_t x, int16_t y)
+{
+    void *xcb = dlopen("libxcb.so.1", RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(xcb);
+    typedef struct cookie {
+        unsigned int sequence;
+    } cookie;
+    typedef struct screens {
+        uint32_t *data;
+        int left, index;
+    } screens;
+    void *(*connect)(const char *, int *);
+    const void *(*setup)(void *);
+    screens (*roots)(const void *);
+    cookie (*warp)(void *, uint32_t, uint32_t, int16_t, int16_t, uint16_t, uint16_t, int16_t, int16_t);
+    cookie (*query)(void *, uint32_t);
+    void *(*reply)(void *, cookie, void **);
+    void (*disconnect)(void *);
+    const struct {
+        const char *name;
+        void *function;
+    } list[] = {
+        {"xcb_connect", &connect},      {"xcb_get_setup", &setup},     {"xcb_setup_roots_iterator", &roots},
+        {"xcb_warp_pointer", &warp},    {"xcb_query_pointer", &query}, {"xcb_query_pointer_reply", &reply},
+        {"xcb_disconnect", &disconnect}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        void *found = dlsym(xcb, list[i].name);
+        assert_non_null(found);
+        memcpy(list[i].function, &found, sizeof found);
+    }
+    void *hand = connect(NULL, NULL);
+    uint32_t root = roots(setup(hand)).data[0];
+    warp(hand, 0, root, 0, 0, 0, 0, x, y);
+    free(reply(hand, query(hand, root), NULL)); /* once that is answered it has moved */
+    disconnect(hand);
+    dlclose(xcb);
+}
+
+/* The screen is 90 degrees wide: a window at the distance of its half width. */
+static void the_mouse_is_gaze(void **state)
+{
+    (void)state;
+    char name[32];
+    display = start_display(name);
+    if (!display) {
+        print_message("there is no Xvfb here, so no mouse\n");
+        skip();
+    }
+    setenv("DISPLAY", name, 1);
+    app a = start("mouse");
+    const int16_t places[][2] = {{500, 250}, {999, 250}, {0, 250}, {500, 0}, {750, 125}, {250, 499}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        move_pointer(places[i][0], places[i][1]);
+        /* The display works through what it is told in its own time. */
+        double right = (places[i][0] + 0.5 - 500) / 500, up = (250 - places[i][1] - 0.5) / 500;
+        XrPosef expected =
+            turn(atan(right) * 57.29577951308232, atan(up / sqrt(1 + right * right)) * 57.29577951308232);
+        located gaze = {0};
+        for (int tries = 0; tries < 200; tries++) {
+            XrTime time = frame(&a).predictedDisplayTime;
+            assert_int_equal(sync_for(&a, XR_NULL_PATH), XR_SUCCESS);
+            gaze = locate(&a, a.gaze_space, a.view, time);
+            if (fabsf(gaze.pose.orientation.y - expected.orientation.y) < 1e-4f) break;
+            nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        }
+        assert_true(gaze.flags == ALL);
+        same_pose(gaze.pose, expected);
+    }
+    /* The display goes away: the last place stays, and nothing ends. */
+    kill(display, SIGTERM);
+    waitpid(display, NULL, 0);
+    display = 0;
+    XrTime time = frame(&a).predictedDisplayTime;
+    assert_int_equal(sync_for(&a, XR_NULL_PATH), XR_SUCCESS);
+    assert_true(locate(&a, a.gaze_space, a.view, time).flags == ALL);
+    stop(&a);
+}
+
 /* ---- faults ---- */
 
 static void faults_are_put_in(void **state)
@@ -249,8 +375,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fresh, done)
     const struct CMUnitTest tests[] = {
-        TEST(instances_do_not_mix),       TEST(the_destroyed_are_forgotten), TEST(threads_may_ask_at_once),
-        TEST(lines_from_a_pipe_are_gaze), TEST(faults_are_put_in),           TEST(stalls_are_late),
+        TEST(instances_do_not_mix),
+        TEST(the_destroyed_are_forgotten),
+        TEST(threads_may_ask_at_once),
+        TEST(lines_from_a_pipe_are_gaze),
+        cmocka_unit_test_setup_teardown(the_mouse_is_gaze, fresh, display_gone),
+        TEST(faults_are_put_in),
+        TEST(stalls_are_late),
         TEST(losses_happen_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
