@@ -24,6 +24,7 @@ void main()
     float line = max(0.10 * lines(grid, pixel, 1.0, 0.006), 0.22 * lines(grid, pixel, 10.0, 0.010));
     vec3 shade = vec3(0.50, 0.53, 0.58); // what the sky alone gives
     float nl = clamp(frame.sun.y * 4.0, 0.0, 1.0);
+    shade *= openness(shadow_at);
     vec3 colour = frame.ground.rgb * mix(shade, vec3(1.0), sunlight(shadow_at) * nl);
     out_colour = vec4(haze(colour * (1.0 - line), away), 1.0);
 }
