@@ -453,10 +453,14 @@ static void validation(void **state)
     assert_true(json_is_true(json_object_get(s, "validation")));
     assert_int_equal(whole(s, "messages"), 0);
     assert_true(went_through(s, "FOCUSED"));
+    /* A loader skips a layer it cannot open without a word: this one says that it is there, and no more. */
     char *told = read_file(strchr(words, '=') + 1);
-    if (*told) fail_msg("%s", told);
+    if (!strstr(told, "Layer is initialized")) fail_msg("the core validation layer was not there: %s", told);
+    for (char *line = strtok(told, "\n"); line; line = strtok(NULL, "\n"))
+        if (!strstr(line, "VALID_DEBUG")) fail_msg("%s", line);
     told = read_file(c.err);
-    static const char *const bad[] = {"VUID", "Validation", "VALID_", "UNASSIGNED", "validation layer"};
+    static const char *const bad[] = {"VUID",   "Validation Error", "Validation Warning",
+                                      "VALID_", "UNASSIGNED",       "validation layer"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         if (strstr(told, bad[i])) fail_msg("%.2000s", strstr(told, bad[i]));
     json_decref(s);
