@@ -647,6 +647,14 @@ static void log_without_sample_times(void **state)
     r.left = r.right = r.cyclopean;
     r.cyclopean.valid = true;
     for (uint64_t i = 0; i < 3; i++) sac_gaze_log_write(log, 1000 + i, &r, &error);
+    /* A tracker that predicts, then a blink without a stamp: it is not lost behind the sample of the future.
+     */
+    r.sample_ns = 5000;
+    sac_gaze_log_write(log, 2000, &r, &error);
+    sac_gaze_log_write(log, 2500, &r, &error); /* again */
+    r.sample_ns = 0;
+    r.cyclopean.valid = false;
+    sac_gaze_log_write(log, 3000, &r, &error);
     assert_int_equal(sac_gaze_log_close(&log, &error), SAC_OK);
     FILE *file = fopen("gaze-log.csv", "r");
     assert_non_null(file);
@@ -655,6 +663,9 @@ static void log_without_sample_times(void **state)
     fclose(file);
     assert_non_null(strstr(text, "\n1000,,1000,1,0,0,-1,0,0,0,,,0,"));
     assert_non_null(strstr(text, "\n1002,,1002,"));
+    assert_non_null(strstr(text, "\n5000,5000,2000,1,"));
+    assert_null(strstr(text, ",2500,"));
+    assert_non_null(strstr(text, "\n5001,,3000,0,,,,"));
     remove("gaze-log.csv");
 }
 

@@ -91,6 +91,8 @@ sac_result sac_gaze_log_write(sac_gaze_log *log, uint64_t now_ns, const sac_gaze
                               sac_error *error)
 {
     uint64_t time_ns = reading->sample_ns ? reading->sample_ns : now_ns;
+    /* Samples may be ahead of the clock; what has no stamp still comes after them. */
+    if (!reading->sample_ns && log->any && time_ns <= log->last_ns) time_ns = log->last_ns + 1;
     errno = 0;
     if (log->failed) return failed(log, error);
     if (!reading->fresh || (log->any && time_ns <= log->last_ns)) return SAC_OK;
