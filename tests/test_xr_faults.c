@@ -40,6 +40,7 @@ static struct {
     uint32_t frames;
 } lie;
 
+static XrTime predicted_truly; /* of the frame that is lied about; 0: of none */
 static XrEventDataBuffer event_waiting;
 static XrSession session_seen;
 
@@ -67,7 +68,6 @@ WRAP(xrGetActionStatePose, (XrSession s, const XrActionStateGetInfo *g, XrAction
 WRAP(xrAcquireSwapchainImage, (XrSwapchain w, const XrSwapchainImageAcquireInfo *a, uint32_t *i), (w, a, i))
 WRAP(xrWaitSwapchainImage, (XrSwapchain w, const XrSwapchainImageWaitInfo *a), (w, a))
 WRAP(xrReleaseSwapchainImage, (XrSwapchain w, const XrSwapchainImageReleaseInfo *a), (w, a))
-WRAP(xrEndFrame, (XrSession s, const XrFrameEndInfo *e), (s, e))
 
 XRAPI_ATTR XrResult XRAPI_CALL __real_xrCreateSession(XrInstance i, const XrSessionCreateInfo *c,
                                                       XrSession *s);
@@ -103,10 +103,23 @@ XRAPI_ATTR XrResult XRAPI_CALL __wrap_xrWaitFrame(XrSession s, const XrFrameWait
     const XrResult result = __real_xrWaitFrame(s, w, f);
     if (XR_FAILED(result) || !lie.frames) return result;
     lie.frames--;
+    predicted_truly = f->predictedDisplayTime;
     if (lie.predicted_given) f->predictedDisplayTime = lie.predicted;
     if (lie.period_given) f->predictedDisplayPeriod = lie.period;
     if (lie.no_render) f->shouldRender = XR_FALSE;
     return result;
+}
+
+/* The compositor would wait for the display time it never meant. */
+XRAPI_ATTR XrResult XRAPI_CALL __real_xrEndFrame(XrSession s, const XrFrameEndInfo *e);
+XRAPI_ATTR XrResult XRAPI_CALL __wrap_xrEndFrame(XrSession s, const XrFrameEndInfo *e);
+XRAPI_ATTR XrResult XRAPI_CALL __wrap_xrEndFrame(XrSession s, const XrFrameEndInfo *e)
+{
+    XrFrameEndInfo truth = *e;
+    if (fails("xrEndFrame")) return fault.result;
+    if (predicted_truly) truth.displayTime = predicted_truly;
+    predicted_truly = 0;
+    return __real_xrEndFrame(s, &truth);
 }
 
 static uint32_t submits_fail;
