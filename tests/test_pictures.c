@@ -1,82 +1,15 @@
 /* saccade render and saccade view as a user meets them: pictures of the right size, the same again in work
  * credits, raw frames for ffmpeg, and plain words when something is wrong. Skipped where no Vulkan device is.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "program_play.h"
 
-#include <cmocka.h>
-#include <jansson.h>
-
-enum { MOST_OUTPUT = 1 << 20 };
-
-static char folder[] = "/tmp/saccade-pictures-XXXXXX";
-static char out[MOST_OUTPUT], err[MOST_OUTPUT];
 static bool no_device;
-
-static void slurp(const char *name, char *text)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "rb");
-    if (!file) fail_msg("no file %s", name);
-    size_t n = fread(text, 1, MOST_OUTPUT - 1, file);
-    text[n] = 0;
-    fclose(file);
-}
-
-static int run(const char *line)
-{
-    char words[1024], *argv[64] = {(char *)"saccade"};
-    int argc = 1, status;
-    snprintf(words, sizeof words, "%s", line);
-    for (char *word = strtok(words, " "); word && argc < 63; word = strtok(NULL, " ")) argv[argc++] = word;
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        unsetenv("DISPLAY");
-        unsetenv("WAYLAND_DISPLAY");
-        if (chdir(folder) != 0 || !freopen(".stdout", "w", stdout) || !freopen(".stderr", "w", stderr))
-            _exit(99);
-        execv(SACCADE_PROGRAM, argv);
-        _exit(98);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    slurp(".stdout", out);
-    slurp(".stderr", err);
-    if (!WIFEXITED(status)) fail_msg("saccade %s: ended by signal %d\n%s", line, WTERMSIG(status), err);
-    return WEXITSTATUS(status);
-}
-
-static void expect(const char *line, int code, const char *said)
-{
-    int got = run(line);
-    if (got != code || !strstr(code ? err : out, said))
-        fail_msg("saccade %s: exit %d, expected %d with '%s'\n%s%s", line, got, code, said, out, err);
-}
-
-static json_t *run_json(const char *line)
-{
-    if (run(line) != 0) fail_msg("saccade %s\n%s", line, err);
-    json_t *object = json_loads(out, 0, NULL);
-    if (!object) fail_msg("saccade %s: no JSON\n%s", line, out);
-    return object;
-}
 
 /* Width and height stand in the first chunk of a PNG. */
 static void expect_png(const char *name, uint32_t width, uint32_t height)
 {
-    static char bytes[MOST_OUTPUT];
-    slurp(name, bytes);
-    const uint8_t *b = (const uint8_t *)bytes;
+    slurp(name, out);
+    const uint8_t *b = (const uint8_t *)out;
     assert_memory_equal(b, "\x89PNG\r\n\x1a\n", 8);
     assert_int_equal(((uint32_t)b[16] << 24) | ((uint32_t)b[17] << 16) | ((uint32_t)b[18] << 8) | b[19],
                      width);
@@ -174,19 +107,12 @@ static void what_is_wrong_is_said(void **state)
 
 static int enter(void **state)
 {
-    (void)state;
-    if (!mkdtemp(folder)) return -1;
+    unsetenv("DISPLAY");
+    unsetenv("WAYLAND_DISPLAY");
+    if (make_folder(state) != 0) return -1;
     no_device = run("render pile --bodies 5 -n 1 --size 32x32 -o try.png") != 0;
     if (no_device) fprintf(stderr, "*** SKIPPED: pictures: %s\n", err);
     return 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
 }
 
 int main(void)
@@ -196,5 +122,5 @@ int main(void)
         cmocka_unit_test(folders_and_raw_frames),
         cmocka_unit_test(what_is_wrong_is_said),
     };
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, enter, remove_folder);
 }
