@@ -9,8 +9,10 @@
 #include "base/clock.h"
 
 enum { FRAMES = 3, MOST_THINGS = 1 << 20, ALIGN = 256 };
-/* A processor that plays graphics card has a hard time with more texels; the shadow is a little softer. */
+/* A processor that plays graphics card has a hard time with more texels and small triangles; the shadow is a
+ * little softer then, and levels may be off a little more. */
 enum { SOFTWARE_SHADOW = 1024 };
+static const float software_level = 1.35f;
 /* Of a frame: begin, end, and room behind: lavapipe 25 still writes one for each view after a multiview pass.
  */
 enum { QUERIES = 4 };
@@ -43,6 +45,7 @@ struct sac_renderer {
     VkRenderPass shadow_pass;
     VkFramebuffer shadow_frame;
     uint32_t shadow_size;
+    float level_pixels;
     uint64_t gpu_ns;
 };
 
@@ -249,6 +252,8 @@ sac_result sac_renderer_create(sac_gpu *gpu, const sac_renderer_format *format, 
     sac_renderer *r = sac_alloc_zero(1, sizeof *r);
     if (!r) return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "out of memory");
     r->gpu = gpu;
+    bool software = gpu->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    r->level_pixels = gpu->def.level_pixels * (software ? software_level : 1);
     sac_result result;
     if ((result = sac_pipes_layout(gpu, &r->pipes, error)) != SAC_OK ||
         (result = make_shadow(r, error)) != SAC_OK || (result = make_letters(r, error)) != SAC_OK ||
@@ -437,7 +442,8 @@ static sac_result stream(sac_renderer *r, frame *f, const sac_drawing *d, layout
 {
     sac_shader_frame uniforms;
     sac_shader_frame_fill(&r->targets.format, d, r->gpu->def.shadow_size ? r->shadow_size : 0, &uniforms);
-    sac_result result = sac_sort_plan(&r->sort, &r->gpu->def, &uniforms, &r->targets.format, d, error);
+    uniforms.level[3] = r->targets.samples > 1 ? 0 : 0.5f;
+    sac_result result = sac_sort_plan(&r->sort, r->gpu->def.gallery, r->level_pixels, &uniforms, d, error);
     if (result != SAC_OK) return result;
     *at = (layout){0};
     place(&at->size, sizeof uniforms);

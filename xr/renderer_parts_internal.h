@@ -87,8 +87,8 @@ typedef struct sac_sort {
 
 void sac_sort_fini(sac_sort *sort);
 /* Chooses levels, drops what is out of sight, and counts. ERROR_ARGUMENT names a bad instance. */
-sac_result sac_sort_plan(sac_sort *sort, const sac_renderer_def *def, const sac_shader_frame *frame,
-                         const sac_renderer_format *format, const sac_drawing *drawing, sac_error *error);
+sac_result sac_sort_plan(sac_sort *sort, const sac_gallery *gallery, float level_pixels,
+                         const sac_shader_frame *frame, const sac_drawing *drawing, sac_error *error);
 /* Writes `total` instances. */
 void sac_sort_write(sac_sort *sort, const sac_drawing *drawing, sac_instance *out);
 /* Solid balls first, then bubbles far to near: all of them, written to `out`. */

@@ -149,11 +149,9 @@ static bool build_runs(sac_sort *sort, const sac_gallery *gallery)
     return true;
 }
 
-sac_result sac_sort_plan(sac_sort *sort, const sac_renderer_def *def, const sac_shader_frame *frame,
-                         const sac_renderer_format *format, const sac_drawing *drawing, sac_error *error)
+sac_result sac_sort_plan(sac_sort *sort, const sac_gallery *gallery, float level_pixels,
+                         const sac_shader_frame *frame, const sac_drawing *drawing, sac_error *error)
 {
-    (void)format;
-    const sac_gallery *gallery = def->gallery;
     const uint32_t count = drawing->instance_count;
     const size_t buckets = gallery->models.count * SAC_GALLERY_LEVELS;
     sort->order.count = sort->distances.count = 0;
@@ -192,7 +190,7 @@ sac_result sac_sort_plan(sac_sort *sort, const sac_renderer_def *def, const sac_
         const float distance = seen_from(&s, centre, radius);
         if (distance >= 0) {
             const float size = fabsf(k) * s.pixels / fmaxf(distance - radius, s.near_plane);
-            uint32_t bucket = in->model * SAC_GALLERY_LEVELS + level_for(model, size, def->level_pixels / 6);
+            uint32_t bucket = in->model * SAC_GALLERY_LEVELS + level_for(model, size, level_pixels / 6);
             if (ghost) bucket += (uint32_t)buckets;
             sort->order.data[sort->order.count++] = i;
             sort->distances.data[sort->distances.count++] = distance_step(distance);
