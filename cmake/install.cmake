@@ -12,7 +12,7 @@ install(EXPORT saccade-targets NAMESPACE saccade:: DESTINATION ${SACCADE_CMAKE_D
 
 # Rooms keep their folders, because public headers include each other relatively. A header that is private to its room
 # says so in its name.
-foreach(room IN ITEMS base spheretree scheduler response runtime)
+foreach(room IN ITEMS base spheretree deform scheduler response runtime)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/saccade
     FILES_MATCHING PATTERN "*.h" PATTERN "*_internal.h" EXCLUDE)
 endforeach()

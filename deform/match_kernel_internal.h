@@ -1,0 +1,230 @@
+/* Shape matching over points, eight at a time. Compiled once for each SIMD path by match_*.c. Sums run in
+ * eight lanes for at most SPELL vectors and then go into doubles, lanes in a fixed order: accurate for any
+ * number of points, and the same bits everywhere. */
+#ifndef SAC_DEFORM_MATCH_KERNEL_INTERNAL_H
+#define SAC_DEFORM_MATCH_KERNEL_INTERNAL_H
+
+#include "base/simd.h"
+#include "deform/soft_internal.h"
+
+enum { SPELL = 512 };
+
+#define ADD sac_f8_add
+#define SUB sac_f8_sub
+#define MUL sac_f8_mul
+
+SAC_ALWAYS_INLINE double across(sac_f8 v)
+{
+    _Alignas(32) float l[8];
+    sac_f8_store(l, v);
+    return (((double)l[0] + l[4]) + ((double)l[2] + l[6])) + (((double)l[1] + l[5]) + ((double)l[3] + l[7]));
+}
+
+SAC_ALWAYS_INLINE sac_f8 pick(const float *from, const uint32_t *at)
+{
+    _Alignas(32) float l[8];
+    for (int k = 0; k < 8; k++) l[k] = from[at[k]];
+    return sac_f8_load(l);
+}
+
+SAC_ALWAYS_INLINE sac_f8 read(const float *from, const sac_match_job *job, uint32_t i)
+{
+    return job->whole ? sac_f8_load(from + i) : pick(from, job->point + i);
+}
+
+static void gather(const sac_match_job *job, sac_match_sums *sums)
+{
+    uint32_t first = job->point[0];
+    sac_f8 rx = sac_f8_set(job->x[first]), ry = sac_f8_set(job->y[first]), rz = sac_f8_set(job->z[first]);
+    double total[6] = {0};
+    for (uint32_t spell = 0; spell < job->lanes; spell += SPELL) {
+        uint32_t end = spell + SPELL < job->lanes ? spell + SPELL : job->lanes;
+        sac_f8 s[6];
+        for (int k = 0; k < 6; k++) s[k] = sac_f8_set(0);
+        for (uint32_t i = spell; i < end; i += 8) {
+            sac_f8 w = sac_f8_load(job->weight + i);
+            sac_f8 x = SUB(read(job->x, job, i), rx), y = SUB(read(job->y, job, i), ry);
+            sac_f8 z = SUB(read(job->z, job, i), rz);
+            sac_f8_store(job->gx + i, x), sac_f8_store(job->gy + i, y), sac_f8_store(job->gz + i, z);
+            s[0] = ADD(s[0], MUL(w, x)), s[1] = ADD(s[1], MUL(w, y)), s[2] = ADD(s[2], MUL(w, z));
+            if (!job->damped) continue;
+            sac_f8 vx = read(job->vx, job, i), vy = read(job->vy, job, i), vz = read(job->vz, job, i);
+            sac_f8_store(job->ux + i, vx), sac_f8_store(job->uy + i, vy), sac_f8_store(job->uz + i, vz);
+            s[3] = ADD(s[3], MUL(w, vx)), s[4] = ADD(s[4], MUL(w, vy)), s[5] = ADD(s[5], MUL(w, vz));
+        }
+        for (int k = 0; k < 6; k++) total[k] += across(s[k]);
+    }
+    for (int k = 0; k < 3; k++) sums->centre[k] = total[k], sums->velocity[k] = total[3 + k];
+}
+
+/* One row of sum w p q~^T: nine sums stay in registers, three rows at once would not. */
+SAC_ALWAYS_INLINE void moment_row(const sac_match_job *job, const float *p, uint32_t start, uint32_t end,
+                                  const bool quadratic, double out[9])
+{
+    sac_f8 s[9];
+    for (int k = 0; k < 9; k++) s[k] = sac_f8_set(0);
+    for (uint32_t i = start; i < end; i += 8) {
+        sac_f8 wp = MUL(sac_f8_load(job->weight + i), sac_f8_load(p + i));
+        sac_f8 x = sac_f8_load(job->qx + i), y = sac_f8_load(job->qy + i), z = sac_f8_load(job->qz + i);
+        sac_f8 wx = MUL(wp, x), wy = MUL(wp, y), wz = MUL(wp, z);
+        s[0] = ADD(s[0], wx), s[1] = ADD(s[1], wy), s[2] = ADD(s[2], wz);
+        if (!quadratic) continue;
+        s[3] = ADD(s[3], MUL(wx, x)), s[4] = ADD(s[4], MUL(wy, y)), s[5] = ADD(s[5], MUL(wz, z));
+        s[6] = ADD(s[6], MUL(wx, y)), s[7] = ADD(s[7], MUL(wy, z)), s[8] = ADD(s[8], MUL(wz, x));
+    }
+    for (int k = 0; k < (quadratic ? 9 : 3); k++) out[k] += across(s[k]);
+}
+
+static void moments(const sac_match_job *job, sac_match_sums *sums)
+{
+    sac_f8 cx = sac_f8_set((float)sums->centre[0]), cy = sac_f8_set((float)sums->centre[1]),
+           cz = sac_f8_set((float)sums->centre[2]);
+    sac_f8 ux = sac_f8_set((float)sums->velocity[0]), uy = sac_f8_set((float)sums->velocity[1]),
+           uz = sac_f8_set((float)sums->velocity[2]);
+    memset(sums->pq, 0, sizeof sums->pq);
+    memset(sums->pp, 0, sizeof sums->pp);
+    memset(sums->spin, 0, sizeof sums->spin);
+    for (uint32_t spell = 0; spell < job->lanes; spell += SPELL) {
+        uint32_t end = spell + SPELL < job->lanes ? spell + SPELL : job->lanes;
+        sac_f8 s[9];
+        for (int k = 0; k < 9; k++) s[k] = sac_f8_set(0);
+        for (uint32_t i = spell; i < end; i += 8) {
+            sac_f8 x = SUB(sac_f8_load(job->gx + i), cx), y = SUB(sac_f8_load(job->gy + i), cy),
+                   z = SUB(sac_f8_load(job->gz + i), cz);
+            sac_f8_store(job->gx + i, x), sac_f8_store(job->gy + i, y), sac_f8_store(job->gz + i, z);
+            if (!job->damped) continue;
+            sac_f8 vx = SUB(sac_f8_load(job->ux + i), ux), vy = SUB(sac_f8_load(job->uy + i), uy),
+                   vz = SUB(sac_f8_load(job->uz + i), uz), w = sac_f8_load(job->weight + i);
+            sac_f8 wx = MUL(w, x), wy = MUL(w, y), wz = MUL(w, z);
+            s[0] = ADD(s[0], MUL(wx, x)), s[1] = ADD(s[1], MUL(wy, y)), s[2] = ADD(s[2], MUL(wz, z));
+            s[3] = ADD(s[3], MUL(wx, y)), s[4] = ADD(s[4], MUL(wy, z)), s[5] = ADD(s[5], MUL(wz, x));
+            s[6] = ADD(s[6], SUB(MUL(wy, vz), MUL(wz, vy)));
+            s[7] = ADD(s[7], SUB(MUL(wz, vx), MUL(wx, vz)));
+            s[8] = ADD(s[8], SUB(MUL(wx, vy), MUL(wy, vx)));
+        }
+        if (job->damped) {
+            for (int k = 0; k < 6; k++) sums->pp[k] += across(s[k]);
+            for (int k = 0; k < 3; k++) sums->spin[k] += across(s[6 + k]);
+        }
+        const float *rows[3] = {job->gx, job->gy, job->gz};
+        for (int r = 0; r < 3; r++) {
+            if (job->quadratic)
+                moment_row(job, rows[r], spell, end, true, sums->pq[r]);
+            else
+                moment_row(job, rows[r], spell, end, false, sums->pq[r]);
+        }
+    }
+}
+
+/* Goals into g and rigid velocities into u; g holds p relative to the centre until then. */
+static void goals(const sac_match_job *job, const sac_match_motion *motion)
+{
+    const sac_soft_map *m = motion->map;
+    float *out[3] = {job->gx, job->gy, job->gz}, *velocity[3] = {job->ux, job->uy, job->uz};
+    for (uint32_t i = 0; i < job->lanes; i += 8) {
+        sac_f8 q[9];
+        q[0] = sac_f8_load(job->qx + i), q[1] = sac_f8_load(job->qy + i), q[2] = sac_f8_load(job->qz + i);
+        if (job->damped) {
+            sac_f8 p[3];
+            for (int r = 0; r < 3; r++) p[r] = sac_f8_load(out[r] + i);
+            for (int r = 0; r < 3; r++) {
+                int a = (r + 1) % 3, b = (r + 2) % 3;
+                sac_f8 turn =
+                    SUB(MUL(sac_f8_set(motion->spin[a]), p[b]), MUL(sac_f8_set(motion->spin[b]), p[a]));
+                sac_f8_store(velocity[r] + i, ADD(sac_f8_set(motion->velocity[r]), turn));
+            }
+        }
+        for (int k = 3; k < 9; k++) q[k] = q[0];
+        if (job->quadratic) {
+            q[3] = MUL(q[0], q[0]), q[4] = MUL(q[1], q[1]), q[5] = MUL(q[2], q[2]);
+            q[6] = MUL(q[0], q[1]), q[7] = MUL(q[1], q[2]), q[8] = MUL(q[2], q[0]);
+        }
+        for (int r = 0; r < 3; r++) {
+            sac_f8 g = ADD(ADD(MUL(sac_f8_set(m->a[r][0]), q[0]), MUL(sac_f8_set(m->a[r][1]), q[1])),
+                           MUL(sac_f8_set(m->a[r][2]), q[2]));
+            if (job->quadratic)
+                for (int k = 0; k < 3; k++)
+                    g = ADD(g, ADD(MUL(sac_f8_set(m->qq[r][k]), q[3 + k]),
+                                   MUL(sac_f8_set(m->mixed[r][k]), q[6 + k])));
+            sac_f8_store(out[r] + i, ADD(g, sac_f8_set(m->t[r])));
+        }
+    }
+}
+
+/* The mean over the clusters of eight points of what their slots hold. */
+SAC_ALWAYS_INLINE sac_f8 mean(const sac_soft_model *model, const float *slots, uint32_t eight)
+{
+    uint32_t row = model->row_first[eight], end = model->row_first[eight + 1];
+    sac_f8 sum = pick(slots, model->row_slot + (size_t)row * 8);
+    for (row++; row < end; row++) sum = ADD(sum, pick(slots, model->row_slot + (size_t)row * 8));
+    return MUL(sum, sac_f8_load(model->share + (size_t)eight * 8));
+}
+
+static uint32_t points(const sac_match_points *job, uint32_t first, uint32_t last)
+{
+    sac_soft *soft = job->soft;
+    const sac_soft_model *model = soft->model;
+    bool whole = model->cluster_count == 1;
+    float *x[3] = {soft->x, soft->y, soft->z}, *v[3] = {soft->vx, soft->vy, soft->vz};
+    const float *g[3] = {soft->gx, soft->gy, soft->gz}, *u[3] = {soft->ux, soft->uy, soft->uz};
+    const float *to[3] = {soft->tx, soft->ty, soft->tz};
+    sac_f8 pull = sac_f8_set(job->pull), drag = sac_f8_set(job->drag), dt = sac_f8_set(job->dt);
+    sac_f8 most = sac_f8_set(job->most_speed), most2 = MUL(most, most), zero = sac_f8_set(0),
+           one = sac_f8_set(1);
+    sac_f8 high = sac_f8_set(SAC_SOFT_REACH), low = sac_f8_set(-SAC_SOFT_REACH);
+    uint32_t slowed = 0;
+    for (uint32_t e = first; e < last; e++) {
+        uint32_t i = e * 8;
+        sac_f8 position[3], speed[3], square = zero;
+        for (int r = 0; r < 3; r++) {
+            sac_f8 p = sac_f8_load(x[r] + i), s = sac_f8_load(v[r] + i);
+            sac_f8 goal = whole ? sac_f8_load(g[r] + i) : mean(model, g[r], e);
+            sac_f8 change = ADD(MUL(pull, SUB(goal, p)), sac_f8_set(job->gravity[r] * job->dt));
+            if (job->drag > 0) {
+                sac_f8 rigid = whole ? sac_f8_load(u[r] + i) : mean(model, u[r], e);
+                change = ADD(change, MUL(drag, SUB(rigid, s)));
+            }
+            s = ADD(s, change);
+            if (soft->held) {
+                sac_f8 loose = sac_f8_load(soft->loose + i);
+                sac_f8 there = sac_f8_div(SUB(sac_f8_load(to[r] + i), p), dt);
+                s = ADD(MUL(loose, s), MUL(SUB(one, loose), there));
+            }
+            position[r] = p, speed[r] = s, square = ADD(square, MUL(s, s));
+        }
+        uint32_t fast = 255u & ~sac_f8_le(square, most2);
+        uint32_t real = model->count - i < 8 ? (1u << (model->count - i)) - 1 : 255u;
+        if (fast) { /* square > most2 > 0, so the root is no 0 */
+            sac_f8 shrink = sac_f8_pick_less(most2, square, sac_f8_div(most, sac_f8_sqrt(square)), one);
+            for (int r = 0; r < 3; r++) speed[r] = MUL(speed[r], shrink);
+            slowed += sac_bits(fast & real);
+        }
+        for (int r = 0; r < 3; r++) {
+            sac_f8 p = ADD(position[r], MUL(dt, speed[r]));
+            sac_f8_store(x[r] + i, sac_f8_min(sac_f8_max(p, low), high));
+            sac_f8_store(v[r] + i, speed[r]);
+        }
+    }
+    return slowed;
+}
+
+static float stray(const sac_match_job *job)
+{
+    sac_f8 most = sac_f8_set(0);
+    for (uint32_t i = 0; i < job->lanes; i += 8) {
+        sac_f8 x = SUB(read(job->x, job, i), sac_f8_load(job->gx + i)),
+               y = SUB(read(job->y, job, i), sac_f8_load(job->gy + i)),
+               z = SUB(read(job->z, job, i), sac_f8_load(job->gz + i));
+        most = sac_f8_max(most, ADD(ADD(MUL(x, x), MUL(y, y)), MUL(z, z)));
+    }
+    _Alignas(32) float l[8];
+    sac_f8_store(l, most);
+    for (int k = 1; k < 8; k++) l[0] = l[k] > l[0] ? l[k] : l[0];
+    return l[0];
+}
+
+#define KERNELS_OF(path) sac_match_kernels_##path
+#define KERNELS(path) KERNELS_OF(path)
+const sac_match_kernels KERNELS(SAC_SIMD_PATH) = {gather, moments, goals, points, stray};
+
+#endif

@@ -1,0 +1,120 @@
+/* How models and bodies lie in memory. Private to deform/. */
+#ifndef SAC_DEFORM_SOFT_INTERNAL_H
+#define SAC_DEFORM_SOFT_INTERNAL_H
+
+#include "base/memory.h"
+#include "deform/shape_matching.h"
+
+#define SAC_SOFT_LANES 8u
+
+/* A cluster's members are slots [first, first + lanes) of the member arrays; lanes is a multiple of eight and
+ * what is beyond `count` has weight 0. */
+typedef struct sac_soft_cluster {
+    uint32_t first, count, lanes;
+    bool whole; /* slot k is point k */
+    float rest_centre[3];
+    float reach;         /* largest |q| */
+    double weight_sum;   /* 1, but for rounding */
+    double term_mean[9]; /* weighted means of x, y, z, x2, y2, z2, xy, yz, zx */
+    double rest[3][9];   /* first rows of sum w q~ q~^T, centred */
+    double small[3][3];  /* pseudo-inverse of its 3 x 3 corner */
+    double full[9][9];   /* pseudo-inverse of all of it; quadratic only */
+} sac_soft_cluster;
+
+struct sac_soft_model {
+    sac_arena arena;
+    sac_soft_def def;
+    uint32_t count, lanes; /* points, and rounded up */
+    uint32_t cluster_count, slot_count;
+    sac_soft_cluster *clusters;
+    float *x, *y, *z, *mass, *inverse_mass; /* rest; beyond count a copy of the last point */
+    /* Members. weight: mass / clusters the point is in, scaled to sum 1 in the cluster. With these shares
+     * averaging the goals of overlapping clusters conserves momentum. */
+    uint32_t *point;
+    float *qx, *qy, *qz, *weight;
+    /* For each eight points, rows of eight slots that hold their goals; a point in fewer clusters than its
+     * neighbours has the empty slot `slot_count`, whose goal is 0. */
+    uint32_t *row_first; /* of each eight, and the end */
+    uint32_t *row_slot;  /* 8 a row */
+    float *share;        /* 1 / clusters the point is in */
+    uint32_t *home;      /* the one cluster whose branch of the hierarchy a point belongs to */
+};
+
+typedef struct sac_soft_cluster_state {
+    double turn[4];       /* quaternion x, y, z, w: the rotation, followed from step to step */
+    double plastic[3][3]; /* Sp */
+    double lost[3];       /* of map.t, by rounding */
+    sac_soft_map map;
+    float allowance; /* for rounding, in map.stray */
+    bool found_anew, yielded;
+} sac_soft_cluster_state;
+
+struct sac_soft {
+    sac_arena arena;
+    const sac_soft_model *model;
+    float *x, *y, *z, *vx, *vy, *vz;
+    float *loose;                       /* 1, or 0 for a point that is held */
+    float *tx, *ty, *tz;                /* where held points are to go */
+    float *gx, *gy, *gz, *ux, *uy, *uz; /* of each slot: goal; velocity in the cluster's rigid motion */
+    sac_soft_cluster_state *clusters;
+    uint32_t held, slowed;
+    uint64_t step; /* counts changes of the points: what was computed for another number is out of date */
+};
+
+/* clusters.c: which points belong together. homes[i] < *io_count; lists of members in CSR form, ascending. */
+typedef struct sac_cluster_lists {
+    uint32_t count, *first, *point, *home; /* first has count + 1 entries */
+} sac_cluster_lists;
+sac_result sac_clusters_make(sac_arena *arena, const float (*points)[3], uint32_t count, uint32_t wanted,
+                             float overlap, sac_cluster_lists *out, sac_error *error);
+
+/* matrix.c */
+/* The rotation nearest to `a` (largest trace of R^T a over rotations, whatever the sign of a's determinant),
+ * followed from `turn`; false when it had to be searched for anew. A matrix that says nothing leaves `turn`
+ * as it is. */
+bool sac_turn_follow(const double a[3][3], double turn[4]);
+void sac_turn_rows(const double turn[4], double rows[3][3]);
+/* Largest singular value, never too small; too large by less than one part in a million. */
+double sac_norm_above(const double m[3][3]);
+float sac_norm_above_f(const float m[3][3]);
+double sac_cube_root(double x); /* x > 0 */
+double sac_exp_minus(double x); /* e^-x, x >= 0 */
+/* Pseudo-inverse of a symmetric n x n matrix (row by row); eigenvalues below `cut` of the largest count as
+ * zero. n <= 9. */
+void sac_pseudo_inverse(const double *m, int n, double cut, double *out);
+
+/* One cluster of a body, or all its points, for the kernels. */
+typedef struct sac_match_job {
+    const float *x, *y, *z, *vx, *vy, *vz;
+    const uint32_t *point;
+    const float *qx, *qy, *qz, *weight;
+    float *gx, *gy, *gz, *ux, *uy, *uz;
+    uint32_t lanes;
+    bool whole, quadratic, damped;
+} sac_match_job;
+typedef struct sac_match_sums {
+    double centre[3], velocity[3]; /* centre relative to the first member */
+    double pq[3][9];               /* sum w p q~^T */
+    double pp[6];                  /* sum w p p^T: xx yy zz xy yz zx */
+    double spin[3];                /* sum w p x (v - velocity) */
+} sac_match_sums;
+typedef struct sac_match_motion {
+    const sac_soft_map *map;
+    float velocity[3], spin[3];
+} sac_match_motion;
+typedef struct sac_match_points {
+    sac_soft *soft;
+    float pull, drag, dt, gravity[3], most_speed; /* pull: alpha / dt; drag: share of velocity lost */
+} sac_match_points;
+typedef struct sac_match_kernels {
+    void (*gather)(const sac_match_job *job, sac_match_sums *sums);  /* centre, velocity; p and v into g, u */
+    void (*moments)(const sac_match_job *job, sac_match_sums *sums); /* the rest; g and u are centred */
+    void (*goals)(const sac_match_job *job, const sac_match_motion *motion);
+    uint32_t (*points)(const sac_match_points *job, uint32_t first, uint32_t last); /* eights; slowed ones */
+    float (*stray)(const sac_match_job *job); /* square of the largest distance between x and g */
+} sac_match_kernels;
+extern const sac_match_kernels sac_match_kernels_scalar, sac_match_kernels_sse2, sac_match_kernels_avx2,
+    sac_match_kernels_neon;
+const sac_match_kernels *sac_match_kernels_active(void);
+
+#endif
