@@ -60,7 +60,7 @@ const char *sac_result_name(sac_result result);
 sac_result sac_error_set(sac_error *error, sac_result code, const char *remedy, const char *format, ...)
     SAC_PRINTF(4, 5);
 
-/* Add the place to an error already set; NULL-safe; the first place given wins. Return error's code. */
+/* Add the place to an error already set; the first place given wins. Return error's code; OK for NULL. */
 sac_result sac_error_in_file(sac_error *error, const char *file);
 sac_result sac_error_at_line(sac_error *error, int64_t line);
 sac_result sac_error_at_byte(sac_error *error, int64_t byte);

@@ -30,7 +30,8 @@ static sac_result io_error(sac_error *error, const char *path, const char *verb)
     char reason[128] = "";
     if (strerror_r(errno, reason, sizeof reason) != 0) snprintf(reason, sizeof reason, "error %d", errno);
     sac_error_set(error, SAC_ERROR_IO, NULL, "cannot %s: %s", verb, reason);
-    return sac_error_in_file(error, path);
+    sac_error_in_file(error, path);
+    return SAC_ERROR_IO;
 }
 
 /* A long path keeps its end, as in errors. */

@@ -422,6 +422,7 @@ static void test_wrong_use(void **state)
     assert_int_equal(sac_record_status(world, &error), SAC_OK);
     assert_int_equal(sac_record_start(world, "/nowhere/at/all", &error), SAC_ERROR_IO);
     assert_string_equal(error.file, "/nowhere/at/all");
+    assert_int_equal(sac_record_start(world, "/nowhere/at/all", NULL), SAC_ERROR_IO);
     assert_int_equal(sac_record_start(world, path, &error), SAC_OK);
     assert_int_equal(sac_record_start(world, path, &error), SAC_ERROR_ARGUMENT);
     assert_int_equal(sac_record_stop(world, &error), SAC_OK);
@@ -432,6 +433,7 @@ static void test_wrong_use(void **state)
     /* A recording of nothing has no frames. */
     assert_int_equal(replay(1), 0);
     assert_int_equal(sac_replay_open("/nowhere", 1, &r, &error), SAC_ERROR_IO);
+    assert_int_equal(sac_replay_open("/nowhere", 1, &r, NULL), SAC_ERROR_IO);
     assert_null(r);
     assert_int_equal(sac_replay_open(folder, 1, &r, &error), SAC_ERROR_IO);
     FILE *file = fopen(path, "wb");
