@@ -213,8 +213,9 @@ static sac_result come_back(sac_xr_run *run, const sac_error *trouble, sac_error
         return sac_error_set(error, SAC_ERROR_IO, "start it again, or wait longer with --patience",
                              "the runtime did not come back within %u s", run->options->patience);
     if (sac_session_reopen(run->session, error) == SAC_OK) {
-        fprintf(stderr, "saccade xr: back after %.1f s\n", (double)(now - run->lost_since_ns) * 1e-9);
-        run->lost_ns += now - run->lost_since_ns;
+        const uint64_t away = sac_time_now_ns() - run->lost_since_ns;
+        fprintf(stderr, "saccade xr: back after %.1f s\n", (double)away * 1e-9);
+        run->lost_ns += away;
         run->lost_since_ns = 0;
         return SAC_OK;
     }
