@@ -110,10 +110,10 @@ int sac_cmd_demo(int argc, char **argv)
     sac_common common = {.threads = sac_parallel_cpus()};
     bool no_trees = false;
     const char *books = NULL;
-    d.def = (sac_demo_def){.folder = "out", .width = 1600};
+    d.def = (sac_demo_def){.folder = "out", .width = 1280};
     const sac_option options[] = {
         {"out", 'o', SAC_OPTION_TEXT, &d.def.folder, "DIR", "folder to write to (default out)", 0, 0},
-        {"width", 0, SAC_OPTION_UINT, &d.def.width, "PIXELS", "of the pictures (default 1600)", 256, 8192},
+        {"width", 0, SAC_OPTION_UINT, &d.def.width, "PIXELS", "of the pictures (default 1280)", 256, 8192},
         {"bodies", 0, SAC_OPTION_UINT, &d.bodies, "N", "in the pile (default 1000)", 1, 20000},
         {"no-trees", 0, SAC_OPTION_FLAG, &no_trees, NULL, "storm and pile only", 0, 0},
         {"quick", 0, SAC_OPTION_FLAG, &d.def.quick, NULL, "fewer bodies, coarser meshes, fewer samples", 0,

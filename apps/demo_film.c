@@ -147,11 +147,10 @@ sac_result sac_demo_film_make(sac_demo_film *film, const sac_demo_def *def, sac_
         else
             sac_say("  no pictures of the storm: %s\n", why.message);
     }
-    snprintf(
-        film->about, sizeof film->about,
-        "Five seconds of the storm as seen from the plinth, the eye jumping from place to place as eyes do "
-        "(circles). Then the same in colours of the visible error left. Below the time of each step: "
-        "budget, what was kept for the response, what was spent and what was given back.");
+    snprintf(film->about, sizeof film->about,
+             "Five seconds of the storm as seen from the plinth, the eye jumping from place to place as eyes "
+             "do (circles); then in colours of the visible error left. In the corner the time of each step, "
+             "counted in work so that the film is the same on every machine.");
     sac_offscreen_destroy(&screen);
     sac_show_close(&m.show);
     sac_gaze_source_close(&m.gaze);

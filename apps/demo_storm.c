@@ -207,9 +207,11 @@ static void write_film(storm *s, const sac_demo_film *film)
     if (!film->stills) return;
     sac_page_add(
         page,
-        "<h2>What the eye gets</h2>\n<p>Left the storm as it is, right the same moment coloured by the "
-        "visible error that is left in each body's collisions, in just-noticeable differences. The "
-        "circles are 5, 10, 20 and 30 degrees from where the eye rests.</p>\n<div "
+        "<h2>What the eye gets</h2>\n<p>Left the storm as it is, right the same moment coloured by "
+        "the visible error that is left in each body's collisions, in just-noticeable differences. "
+        "The circles are 5, 10, 20 and 30 degrees from where the eye rests. An eye sees finest "
+        "there, so the same millimetre counts for more: the time goes there, and yet that is where "
+        "even the finest spheres of a tree can still be told from the thing itself.</p>\n<div "
         "style=\"display:grid;grid-template-columns:repeat(auto-fit,minmax(420px,1fr));gap:14px\">"
         "<figure><img src=\"%s\" alt=\"the storm\"></figure><figure><img src=\"%s\" alt=\"the storm, "
         "by visible error\"></figure></div>\n",
