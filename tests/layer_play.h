@@ -27,15 +27,34 @@ typedef XrResult(XRAPI_PTR *negotiate_function)(const XrNegotiateLoaderInfo *, c
 static void *library;
 static XrNegotiateApiLayerRequest layer;
 
-#define CALLS(X)                                                                                             \
-    X(DestroyInstance)                                                                                       \
-    X(GetSystemProperties)                                                                                   \
-    X(PollEvent) X(CreateSession) X(DestroySession) X(BeginSession) X(EndSession) X(WaitFrame) X(BeginFrame) \
-        X(EndFrame) X(CreateReferenceSpace) X(CreateActionSpace) X(DestroySpace) X(LocateSpace)              \
-            X(LocateViews) X(CreateActionSet) X(DestroyActionSet) X(CreateAction) X(DestroyAction)           \
-                X(SuggestInteractionProfileBindings) X(AttachSessionActionSets) X(SyncActions)               \
-                    X(GetActionStatePose) X(GetCurrentInteractionProfile) X(EnumerateBoundSourcesForAction)  \
-                        X(GetInputSourceLocalizedName) X(LocateHandJointsEXT)
+#define CALLS(X)                         \
+    X(DestroyInstance)                   \
+    X(GetSystemProperties)               \
+    X(PollEvent)                         \
+    X(CreateSession)                     \
+    X(DestroySession)                    \
+    X(BeginSession)                      \
+    X(EndSession)                        \
+    X(WaitFrame)                         \
+    X(BeginFrame)                        \
+    X(EndFrame)                          \
+    X(CreateReferenceSpace)              \
+    X(CreateActionSpace)                 \
+    X(DestroySpace)                      \
+    X(LocateSpace)                       \
+    X(LocateViews)                       \
+    X(CreateActionSet)                   \
+    X(DestroyActionSet)                  \
+    X(CreateAction)                      \
+    X(DestroyAction)                     \
+    X(SuggestInteractionProfileBindings) \
+    X(AttachSessionActionSets)           \
+    X(SyncActions)                       \
+    X(GetActionStatePose)                \
+    X(GetCurrentInteractionProfile)      \
+    X(EnumerateBoundSourcesForAction)    \
+    X(GetInputSourceLocalizedName)       \
+    X(LocateHandJointsEXT)
 
 /* A tiny application: all it needs of OpenXR, through the layer. */
 typedef struct app {
