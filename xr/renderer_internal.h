@@ -56,7 +56,7 @@ typedef struct sac_renderer_format {
     VkImageLayout
         colour_layout; /* the image is in before (contents dropped) and after: COLOR_ATTACHMENT_OPTIMAL for
                           XR, PRESENT_SRC_KHR for a window, TRANSFER_SRC_OPTIMAL offscreen */
-    bool depth;        /* images come with a depth image to fill: 1 at the near plane, 0 at infinity. Asks
+    bool depth;        /* images come with a depth image to fill: 1 at the near plane, 0 at infinity. Ask
                           sac_renderer_gives_depth after */
     bool keep;         /* the picture can be read afterwards with sac_renderer_read; images are copied to */
 } sac_renderer_format;

@@ -177,4 +177,66 @@ void sac_targets_copy(const sac_targets *targets, VkCommandBuffer commands, cons
 sac_result sac_targets_read(const sac_gpu *gpu, const sac_targets *targets, uint8_t **out_rgba,
                             uint32_t *out_width, uint32_t *out_height, sac_error *error);
 
+/* ---- the renderer (renderer.c; renderer_make.c, renderer_stream.c, renderer_record.c) ---- */
+
+enum { SAC_RENDERER_FRAMES = 3 }; /* under way at most */
+/* Time stamps of a frame: begin, end, and room behind: lavapipe 25 still writes one for each view after a
+ * multiview pass. */
+enum { SAC_RENDERER_QUERIES = 4 };
+
+typedef struct sac_renderer_frame {
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+    VkFence fence;
+    bool pending, timed;
+    sac_gpu_buffer stream;
+    VkDescriptorSet set;
+} sac_renderer_frame;
+
+struct sac_renderer {
+    sac_gpu *gpu;
+    sac_targets targets;
+    sac_pipes pipes;
+    sac_sort sort;
+    sac_renderer_frame frames[SAC_RENDERER_FRAMES];
+    uint32_t next;
+    VkDescriptorPool descriptors;
+    VkQueryPool queries; /* VK_NULL_HANDLE: no clock on the device */
+    sac_gpu_buffer vertices, indices;
+    sac_gpu_image shadow;
+    VkImageView shadow_view;
+    VkSampler shadow_sampler;
+    sac_gpu_image letters;
+    VkImageView letters_view;
+    VkSampler letters_sampler;
+    VkRenderPass shadow_pass;
+    VkFramebuffer shadow_frame;
+    uint32_t shadow_size;
+    float level_pixels;
+    uint64_t gpu_ns;
+};
+
+/* Where things lie in a frame's stream. */
+typedef struct sac_stream_layout {
+    VkDeviceSize instances, balls, lines, quads, size;
+    uint32_t solid_balls;
+} sac_stream_layout;
+
+/* ERROR_ARGUMENT or _LIMIT names what cannot be drawn; instances and balls are looked at while streaming. */
+sac_result sac_drawing_check(const sac_renderer *renderer, const sac_drawing *drawing, sac_error *error);
+/* Writes the drawing into the frame's stream, which grows when it must. */
+sac_result sac_drawing_stream(sac_renderer *renderer, sac_renderer_frame *frame, const sac_drawing *drawing,
+                              sac_stream_layout *out_layout, sac_error *error);
+
+typedef struct sac_recording {
+    sac_renderer *r;
+    VkCommandBuffer commands;
+    const sac_renderer_frame *frame;
+    const sac_drawing *drawing;
+    const sac_stream_layout *at;
+    uint32_t draws;
+} sac_recording;
+sac_result sac_recording_make(sac_recording *recording, const sac_target *target,
+                              const sac_renderer_image *image, sac_renderer_frame *frame, sac_error *error);
+
 #endif
