@@ -202,6 +202,9 @@ static bool add_legend(sac_show *show, const sac_eye *eyes, uint32_t eye_count, 
         float size = look->width ? fminf(1, 0.4f * (float)look->width / STRIP_WIDTH) : 1;
         panel->x = 18 * size;
         panel->y = strip ? (STRIP_HEIGHT + 30) * size : 18 * size;
+        /* Between the names of two worlds. */
+        if (show->world_count > 1 && look->width)
+            panel->x = 0.5f * ((float)look->width - show->legend.quads.data[0].w);
     }
     return true;
 }
@@ -222,7 +225,8 @@ static bool add_labels(sac_show *show, const sac_eye *eyes, uint32_t eye_count, 
         if (!panel) return true;
         for (int k = 0; k < 3; k++) panel->position[k] = w->origin[k];
         panel->position[1] += 0.02f * s->apart;
-        panel->position[2] += (s->glazed ? s->glass.high[2] : s->target[2] + 0.4f * s->apart) + 0.12f * s->apart;
+        panel->position[2] +=
+            (s->glazed ? s->glass.high[2] : s->target[2] + 0.4f * s->apart) + 0.12f * s->apart;
         panel->in_world = true;
         panel->unit = 0.075f * s->apart / (float)LETTERS;
         for (int k = 0; k < 3; k++) away[k] = panel->position[k] - head[k];
