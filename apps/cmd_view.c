@@ -16,7 +16,7 @@ static const uint32_t INK = 0xfff4efeau, FAINT = 0xffc9bdb2u, GROUND = 0xe8261f1
 typedef struct view_options {
     sac_show_options show;
     uint32_t width, height, frames;
-    const char *screenshot, *device;
+    const char *screenshot, *device, *press;
     bool stereo, help;
 } view_options;
 
@@ -224,6 +224,16 @@ static sac_result press(viewer *v, int key, bool shift, sac_error *error)
     return SAC_OK;
 }
 
+/* Keys by option, one a frame: a view set up by a script, or tried by a test. */
+static sac_result press_next(viewer *v, sac_error *error)
+{
+    const char *next = v->o->press;
+    if (!next || !*next) return SAC_OK;
+    v->o->press++;
+    int key = *next >= 'a' && *next <= 'z' ? *next - 'a' + 'A' : *next;
+    return press(v, key == '^' ? SAC_KEY_UP : key == '_' ? SAC_KEY_DOWN : key, false, error);
+}
+
 static void move_camera(viewer *v, const sac_window_input *in)
 {
     sac_show_camera *c = &v->camera;
@@ -367,6 +377,7 @@ static sac_result run_frame(viewer *v, sac_error *error)
     if (in.closed) v->quit = true;
     for (uint32_t i = 0; i < in.key_count && result == SAC_OK; i++)
         result = press(v, in.keys[i], in.shift, error);
+    if (result == SAC_OK) result = press_next(v, error);
     if (result != SAC_OK || v->quit) return result;
     if (!in.width || !in.height) in.width = 16, in.height = 16;
     move_camera(v, &in);
@@ -436,12 +447,28 @@ static sac_result view(viewer *v, const sac_common *common, sac_error *error)
     return result;
 }
 
+static int tell(const viewer *v)
+{
+    sac_show_stats stats;
+    sac_show_stats_get(v->show, &stats);
+    const sac_insight *insight = sac_show_insight(v->show);
+    return sac_console_json(json_pack("{s:s,s:I,s:f,s:s,s:f,s:i,s:I,s:b,s:f,s:s,s:b,s:b,s:b}", "scene",
+                                      v->o->show.scene, "frames", (json_int_t)v->frames, "frame_ms",
+                                      v->frame_ms, "policy",
+                                      sac_show_policy(v->show, sac_show_worlds(v->show) - 1), "budget_us",
+                                      (double)sac_show_budget(v->show) * 1e-3, "bodies", (int)stats.bodies,
+                                      "steps", (json_int_t)stats.steps, "paused", v->paused, "rate", v->rate,
+                                      "paint", sac_paint_name(insight->paint), "rings", insight->rings,
+                                      "strip", insight->strip, "stereo", v->stereo),
+                            false, SAC_EXIT_OK);
+}
+
 int sac_cmd_view(int argc, char **argv)
 {
     sac_common common = {.threads = 1};
     view_options o = {.show = sac_default_show_options(), .width = 1280, .height = 800};
     o.show.gaze = "mouse";
-    sac_option options[SAC_SHOW_OPTIONS + 8] = {
+    sac_option options[SAC_SHOW_OPTIONS + 9] = {
         {"width", 0, SAC_OPTION_UINT, &o.width, "PIXELS", "of the window (default 1280)", 64, 8192},
         {"height", 0, SAC_OPTION_UINT, &o.height, "PIXELS", "(default 800)", 64, 8192},
         {"gaze", 'g', SAC_OPTION_TEXT, &o.show.gaze, "WHERE",
@@ -450,11 +477,13 @@ int sac_cmd_view(int argc, char **argv)
          0, 0},
         {"stereo", 0, SAC_OPTION_FLAG, &o.stereo, NULL, "two eyes side by side", 0, 0},
         {"keys", 0, SAC_OPTION_FLAG, &o.help, NULL, "begin with the help screen", 0, 0},
+        {"press", 0, SAC_OPTION_TEXT, &o.press, "KEYS", "press these, one a frame; ^ and _ for up and down",
+         0, 0},
         {"frames", 'n', SAC_OPTION_UINT, &o.frames, "N", "end after so many", 1, 100000000},
         {"screenshot", 0, SAC_OPTION_TEXT, &o.screenshot, "FILE", "picture of the last frame (PNG)", 0, 0},
         {"device", 0, SAC_OPTION_TEXT, &o.device, "NAME", "part of the Vulkan device's name", 0, 0},
     };
-    size_t count = 8 + sac_show_options_list(&o.show, options + 8);
+    size_t count = 9 + sac_show_options_list(&o.show, options + 9);
     char about[1200], keys[1600] = "Keys:\n";
     snprintf(
         about, sizeof about,
@@ -475,12 +504,7 @@ int sac_cmd_view(int argc, char **argv)
     sac_error error;
     viewer v = {.o = &o, .rate = 1};
     sac_result result = view(&v, &common, &error);
-    if (result != SAC_OK)
-        code = sac_console_fail(&error);
-    else
-        code = sac_console_json(json_pack("{s:s,s:I,s:f}", "scene", o.show.scene, "frames",
-                                          (json_int_t)v.frames, "frame_ms", v.frame_ms),
-                                false, SAC_EXIT_OK);
+    code = result == SAC_OK ? tell(&v) : sac_console_fail(&error);
     sac_window_close(&v.window);
     sac_show_close(&v.show);
     sac_gaze_source_close(&v.gaze);
