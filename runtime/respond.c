@@ -228,7 +228,8 @@ static void read_contact(sac_world *world, uint32_t p, const sac_solver_contact 
     sac_pair_watch *watch = &world->watch[p];
     sac_pair_memory *memory = &world->memory[p];
     const sac_broad_pair *pair = &world->broad->pairs[p];
-    float impulse = 0, total = 0, speed = 0, met = 0; /* met: also what had bounced off before the step's end */
+    float impulse = 0, total = 0, speed = 0,
+          met = 0; /* met: also what had bounced off before the step's end */
     for (uint32_t k = 0; k < c->count; k++) {
         m->points[k].impulse = c->points[k].impulse;
         memcpy(m->points[k].friction_impulse, c->points[k].friction_impulse,
