@@ -6,6 +6,7 @@
 
 #include "apps/scene_file.h"
 #include "apps/show_internal.h"
+#include "base/parallel.h"
 
 sac_show_def sac_default_show_def(void)
 {
@@ -55,7 +56,8 @@ static sac_result open_world(sac_show *show, uint32_t index, sac_error *error)
     snprintf(w->policy, sizeof w->policy, "%s", policy);
     if (show->world_count > 1) w->origin[0] = ((float)index - 0.5f) * w->staging.apart;
     sac_insight_init(&w->insight);
-    sac_result result = sac_staging_open(&w->staging, show->def.threads, error);
+    /* Baking gives the same trees on any number of threads, and nobody else is at work yet. */
+    sac_result result = sac_staging_open(&w->staging, sac_parallel_cpus(), error);
     if (result == SAC_OK) result = make_world(show, w, index == 0 && show->def.record, error);
     w->insight.levels = 1;
     for (size_t i = 0; result == SAC_OK && i < w->staging.props.count; i++)
