@@ -15,5 +15,6 @@
 #define SAC_DEFORM_DEFORM_H
 
 #include "shape_matching.h"
+#include "soft_tree.h"
 
 #endif

@@ -1,0 +1,1 @@
+#include "deform/refit_kernel_internal.h"

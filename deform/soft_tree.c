@@ -1,0 +1,270 @@
+/* Building the hierarchy over the rest points: halved three times along the longest side, so that all
+ * children of a node hold the same number of points, down to leaves of a few. */
+#include "deform/soft_tree_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+sac_soft_tree_def sac_default_soft_tree_def(void)
+{
+    return (sac_soft_tree_def){.leaf_points = 4, .bound = SAC_SOFT_BOUND_LOCAL};
+}
+
+/* Close to the smallest ball: from the middle of the box towards the farthest point, by ever smaller shares
+ * (Badoiu and Clarkson). Any centre is a valid one; the radius is taken for the centre as it is stored. */
+static void ball_centre(const double (*q)[3], uint32_t count, double c[3])
+{
+    double low[3], high[3];
+    for (int k = 0; k < 3; k++) low[k] = high[k] = q[0][k];
+    for (uint32_t i = 1; i < count; i++)
+        for (int k = 0; k < 3; k++) {
+            if (q[i][k] < low[k]) low[k] = q[i][k];
+            if (q[i][k] > high[k]) high[k] = q[i][k];
+        }
+    for (int k = 0; k < 3; k++) c[k] = (low[k] + high[k]) / 2;
+    double best = INFINITY, found[3] = {c[0], c[1], c[2]};
+    int turns = count < 2 ? 1 : count < 1000 ? 160 : 60;
+    for (int turn = 0; turn < turns; turn++) {
+        double most = -1;
+        uint32_t far = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            double x = q[i][0] - c[0], y = q[i][1] - c[1], z = q[i][2] - c[2], d = x * x + y * y + z * z;
+            if (d > most) most = d, far = i;
+        }
+        if (most < best) {
+            best = most;
+            for (int k = 0; k < 3; k++) found[k] = c[k];
+        }
+        for (int k = 0; k < 3; k++) c[k] += (q[far][k] - c[k]) / (turn + 3);
+    }
+    for (int k = 0; k < 3; k++) c[k] = found[k];
+}
+
+static float above(double x) { return (float)(x * (1 + 2e-7)); }
+
+void sac_soft_rest_fit(const double (*q)[3], uint32_t count, sac_soft_rest_block *block, uint32_t lane)
+{
+    double c[3], most[5] = {0};
+    ball_centre(q, count, c);
+    block->x[lane] = (float)c[0], block->y[lane] = (float)c[1], block->z[lane] = (float)c[2];
+    c[0] = block->x[lane], c[1] = block->y[lane], c[2] = block->z[lane];
+    for (uint32_t i = 0; i < count; i++) {
+        double sum[5] = {0}, d[3];
+        for (int k = 0; k < 3; k++) d[k] = q[i][k] - c[k];
+        for (int k = 0; k < 3; k++) {
+            int n = (k + 1) % 3;
+            double terms[5] = {d[k], d[k] * d[k], d[k] * d[n], q[i][k] * q[i][k] - c[k] * c[k],
+                               q[i][k] * q[i][n] - c[k] * c[n]};
+            for (int t = 0; t < 5; t++) sum[t] += terms[t] * terms[t];
+        }
+        for (int t = 0; t < 5; t++) most[t] = sum[t] > most[t] ? sum[t] : most[t];
+    }
+    float *out[5] = {block->r, block->near_square, block->near_mixed, block->far_square, block->far_mixed};
+    for (int t = 0; t < 5; t++) out[t][lane] = above(sqrt(most[t]));
+}
+
+typedef struct keyed {
+    float key;
+    uint32_t point;
+} keyed;
+
+static int by_key(const void *a, const void *b)
+{
+    const keyed *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return x->point < y->point ? -1 : x->point > y->point;
+}
+
+static int by_point(const void *a, const void *b)
+{
+    const keyed *x = a, *y = b;
+    return x->point < y->point ? -1 : x->point > y->point;
+}
+
+typedef struct node {
+    sac_soft_range range;
+    uint32_t cluster, last; /* clusters [cluster, last) */
+    uint32_t id, level;
+} node;
+
+typedef struct building {
+    sac_soft_tree *tree;
+    const sac_soft_model *model;
+    keyed *points; /* in the order to be */
+    uint32_t *cluster_first;
+    sac_array(node) nodes;
+    sac_array(sac_link_block) links;
+    sac_array(uint32_t) parents;
+    double (*q)[3];
+} building;
+
+static void halve(building *b, sac_soft_range range, uint32_t parts, node *out, uint32_t *count)
+{
+    if (parts == 1 || range.count <= 1) {
+        out[(*count)++].range = range;
+        return;
+    }
+    const sac_soft_model *m = b->model;
+    const float *axes[3] = {m->x, m->y, m->z};
+    keyed *all = b->points + range.first;
+    int axis = 0;
+    float widest = -1;
+    for (int k = 0; k < 3; k++) {
+        float low = INFINITY, high = -INFINITY;
+        for (uint32_t i = 0; i < range.count; i++) {
+            float x = axes[k][all[i].point];
+            low = x < low ? x : low, high = x > high ? x : high;
+        }
+        if (high - low > widest) widest = high - low, axis = k;
+    }
+    for (uint32_t i = 0; i < range.count; i++) all[i].key = axes[axis][all[i].point];
+    qsort(all, range.count, sizeof *all, by_key);
+    uint32_t left = range.count / 2;
+    halve(b, (sac_soft_range){range.first, left}, parts / 2, out, count);
+    halve(b, (sac_soft_range){range.first + left, range.count - left}, parts / 2, out, count);
+}
+
+/* Children of a node: clusters, or groups of clusters, or an eighth of its points each. */
+static uint32_t split(building *b, const node *of, node children[8])
+{
+    uint32_t spans = of->last - of->cluster, count = 0;
+    if (spans == 1) {
+        halve(b, of->range, 8, children, &count);
+        for (uint32_t i = 0; i < count; i++) children[i].cluster = of->cluster, children[i].last = of->last;
+        return count;
+    }
+    count = spans < 8 ? spans : 8;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t first = of->cluster + (uint32_t)((uint64_t)spans * i / count);
+        uint32_t last = of->cluster + (uint32_t)((uint64_t)spans * (i + 1) / count);
+        children[i].cluster = first, children[i].last = last;
+        children[i].range =
+            (sac_soft_range){b->cluster_first[first], b->cluster_first[last] - b->cluster_first[first]};
+    }
+    return count;
+}
+
+static bool grow(building *b)
+{
+    sac_soft_tree *tree = b->tree;
+    if (!sac_array_push(&b->nodes, (node){.range = {0, b->model->count}, .last = b->model->cluster_count}) ||
+        !sac_array_push(&b->links, (sac_link_block){{0}, {0}}) || !sac_array_push(&b->parents, 0))
+        return false;
+    tree->level_block[0] = 0, tree->level_block[1] = 1;
+    for (uint32_t i = 0; i < b->nodes.count; i++) {
+        node of = b->nodes.data[i], children[8];
+        uint32_t *link = &b->links.data[of.id / 8].link[of.id % 8];
+        bool leaf = of.last - of.cluster == 1 && of.range.count <= tree->def.leaf_points;
+        if (leaf || of.level == SAC_TREE_MOST_DEPTH) {
+            *link = of.id | SAC_LINK_LEAF;
+            keyed *points = b->points + of.range.first;
+            qsort(points, of.range.count, sizeof *points, by_point);
+            tree->leaf_count++;
+            continue;
+        }
+        uint32_t block = *link = (uint32_t)b->links.count, count = split(b, &of, children);
+        if (!sac_array_push(&b->links, (sac_link_block){{0}, {0}}) || !sac_array_push(&b->parents, of.id))
+            return false;
+        for (uint32_t k = 0; k < count; k++) {
+            children[k].id = block * 8 + k, children[k].level = of.level + 1;
+            if (!sac_array_push(&b->nodes, children[k])) return false;
+        }
+        tree->depth = of.level + 1;
+        tree->level_block[tree->depth + 1] = block + 1;
+    }
+    tree->node_count = (uint32_t)b->nodes.count;
+    tree->block_count = (uint32_t)b->links.count;
+    return true;
+}
+
+static bool fill(building *b)
+{
+    sac_soft_tree *tree = b->tree;
+    const sac_soft_model *m = b->model;
+    uint32_t blocks = tree->block_count;
+    sac_link_block *links = sac_arena_alloc(&tree->arena, blocks, sizeof *links);
+    uint32_t *parents = sac_arena_alloc(&tree->arena, blocks, sizeof *parents);
+    uint32_t *cluster = sac_arena_alloc(&tree->arena, blocks, sizeof *cluster);
+    uint32_t *lane_cluster = sac_arena_alloc(&tree->arena, (size_t)blocks * 8, sizeof *lane_cluster);
+    sac_soft_range *range = sac_arena_alloc(&tree->arena, (size_t)blocks * 8, sizeof *range);
+    uint32_t *order = sac_arena_alloc(&tree->arena, m->count, sizeof *order);
+    sac_soft_rest_block *rest = sac_arena_alloc(&tree->arena, blocks, sizeof *rest);
+    if (!links || !parents || !cluster || !lane_cluster || !range || !order || !rest) return false;
+    memcpy(links, b->links.data, blocks * sizeof *links);
+    memcpy(parents, b->parents.data, blocks * sizeof *parents);
+    memset(range, 0, (size_t)blocks * 8 * sizeof *range);
+    for (uint32_t i = 0; i < m->count; i++) order[i] = b->points[i].point;
+    float *lanes = (float *)rest;
+    for (size_t i = 0; i < (size_t)blocks * sizeof *rest / sizeof(float); i++) lanes[i] = NAN;
+    for (uint32_t i = 0; i < blocks * 8; i++) lane_cluster[i] = SAC_SOFT_SPANS;
+    for (uint32_t i = 0; i < tree->node_count; i++) {
+        const node *n = &b->nodes.data[i];
+        range[n->id] = n->range;
+        if (n->last - n->cluster > 1) continue;
+        const float *centre = m->clusters[n->cluster].rest_centre;
+        lane_cluster[n->id] = n->cluster;
+        for (uint32_t k = 0; k < n->range.count; k++) {
+            uint32_t p = order[n->range.first + k];
+            /* In float, as the slots have it: goals are made from these. */
+            b->q[k][0] = m->x[p] - centre[0], b->q[k][1] = m->y[p] - centre[1],
+            b->q[k][2] = m->z[p] - centre[2];
+        }
+        sac_soft_rest_fit((const double(*)[3])b->q, n->range.count, &rest[n->id / 8], n->id % 8);
+    }
+    for (uint32_t i = 0; i < blocks; i++) {
+        cluster[i] = lane_cluster[i * 8];
+        for (uint32_t k = 1; k < 8 && range[i * 8 + k].count; k++)
+            if (lane_cluster[i * 8 + k] != cluster[i]) cluster[i] = SAC_SOFT_SPANS;
+    }
+    tree->links = links, tree->parents = parents, tree->cluster = cluster, tree->lane_cluster = lane_cluster;
+    tree->range = range, tree->order = order, tree->rest = rest;
+    return true;
+}
+
+static bool build(building *b)
+{
+    const sac_soft_model *m = b->model;
+    uint32_t n = m->cluster_count;
+    b->points = sac_alloc(m->count, sizeof *b->points);
+    b->q = sac_alloc(m->count, sizeof *b->q);
+    b->cluster_first = sac_alloc_zero(n + 1, sizeof *b->cluster_first);
+    if (!b->points || !b->q || !b->cluster_first) return false;
+    for (uint32_t i = 0; i < m->count; i++) b->cluster_first[m->home[i] + 1]++;
+    for (uint32_t c = 0; c < n; c++) b->cluster_first[c + 1] += b->cluster_first[c];
+    for (uint32_t i = 0; i < m->count; i++) b->points[b->cluster_first[m->home[i]]++].point = i;
+    for (uint32_t c = n; c > 0; c--) b->cluster_first[c] = b->cluster_first[c - 1];
+    b->cluster_first[0] = 0;
+    return grow(b) && fill(b);
+}
+
+sac_result sac_soft_tree_create(const sac_soft_model *model, const sac_soft_tree_def *def,
+                                sac_soft_tree **out_tree, sac_error *error)
+{
+    if (def->leaf_points < 1 || def->leaf_points > 1000000 || (unsigned)def->bound > SAC_SOFT_BOUND_WHOLE)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "start from sac_default_soft_tree_def()",
+                             "leaves of %u points with bound %d", def->leaf_points, (int)def->bound);
+    sac_soft_tree *tree = sac_alloc_zero(1, sizeof *tree);
+    if (!tree) return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for a hierarchy");
+    tree->model = model;
+    tree->def = *def;
+    sac_arena_init(&tree->arena);
+    building b = {.tree = tree, .model = model};
+    bool ok = build(&b);
+    sac_free(b.points, model->count, sizeof *b.points);
+    sac_free(b.q, model->count, sizeof *b.q);
+    sac_free(b.cluster_first, model->cluster_count + 1, sizeof *b.cluster_first);
+    sac_array_fini(&b.nodes), sac_array_fini(&b.links), sac_array_fini(&b.parents);
+    if (!ok) sac_soft_tree_destroy(&tree);
+    *out_tree = tree;
+    return ok ? SAC_OK
+              : sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for a hierarchy of %u points",
+                              model->count);
+}
+
+void sac_soft_tree_destroy(sac_soft_tree **tree)
+{
+    if (!*tree) return;
+    sac_arena_fini(&(*tree)->arena);
+    sac_free(*tree, 1, sizeof **tree);
+    *tree = NULL;
+}

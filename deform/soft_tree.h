@@ -1,0 +1,83 @@
+/* The sphere hierarchy of a soft body, refitted only where a query looks (Spillmann, Becker, Teschner 2007).
+ *
+ *   sac_soft_tree_create(model, &def, &tree, &error);       // rest shape: shared by all bodies of the model
+ *   sac_soft_cover_create(tree, soft, &cover, &error);      // the spheres of one body
+ *   const sac_sphere_block *eight = sac_soft_cover_block(cover, 0);   // the root, as the body is now
+ *
+ * Topology is that of spheretree/tree.h: eight lanes to a block, links, breadth first. Each sphere holds all
+ * points of its range in tree->order; a parent need not hold its children's spheres (wrapped). Below the
+ * nodes that span several clusters each branch belongs to one cluster, and refitting a block takes constant
+ * time: centres move with the cluster's map, radii grow by its norms and by how far its points are from their
+ * goals.
+ *
+ * A cover is written by queries: one thread at a time.
+ *
+ * Index: sac_default_soft_tree_def  sac_soft_tree_create  sac_soft_tree_destroy  sac_soft_cover_create
+ *        sac_soft_cover_destroy  sac_soft_cover_block  sac_soft_cover_refits  sac_soft_cover_touch
+ */
+#ifndef SAC_DEFORM_SOFT_TREE_H
+#define SAC_DEFORM_SOFT_TREE_H
+
+#include "../spheretree/spheretree.h"
+#include "shape_matching.h"
+
+typedef enum sac_soft_bound {
+    /* r = ||J|| r0 + ||Q|| max|dd| + ||M|| max|dd'| + d, expanded about the sphere's own centre: J is the
+     * map's derivative there. Default. */
+    SAC_SOFT_BOUND_LOCAL,
+    /* r = ||A|| r0 + ||Q|| qmax + ||M|| mmax + d: equation 16 of the paper, for comparison. */
+    SAC_SOFT_BOUND_WHOLE,
+} sac_soft_bound;
+
+typedef struct sac_soft_tree_def {
+    uint32_t leaf_points; /* a node with at most this many is a leaf; default 4 */
+    sac_soft_bound bound;
+} sac_soft_tree_def;
+
+sac_soft_tree_def sac_default_soft_tree_def(void);
+
+/* Points order[first .. first + count). */
+typedef struct sac_soft_range {
+    uint32_t first, count;
+} sac_soft_range;
+
+#define SAC_SOFT_SPANS UINT32_MAX
+typedef struct sac_soft_tree {
+    const sac_soft_model *model;
+    sac_soft_tree_def def;
+    uint32_t block_count, node_count, leaf_count, depth;
+    uint32_t level_block[SAC_TREE_MOST_DEPTH + 2];
+    const sac_link_block *links;  /* `bound` is not used: it would change with the spheres */
+    const uint32_t *parents;      /* of each block, the node it holds the children of */
+    const uint32_t *cluster;      /* of each block; SAC_SOFT_SPANS where lanes span or belong to several */
+    const uint32_t *lane_cluster; /* of each node; SAC_SOFT_SPANS when it spans several */
+    const sac_soft_range *range;  /* of each node */
+    const uint32_t *order;        /* points */
+    /* Private. */
+    const struct sac_soft_rest_block *rest;
+    sac_arena arena;
+} sac_soft_tree;
+
+/* The model must outlive the tree, the tree its covers. */
+sac_result sac_soft_tree_create(const sac_soft_model *model, const sac_soft_tree_def *def,
+                                sac_soft_tree **out_tree, sac_error *error);
+void sac_soft_tree_destroy(sac_soft_tree **tree);
+
+typedef struct sac_soft_cover sac_soft_cover;
+/* `soft` must be a body of the tree's model. */
+sac_result sac_soft_cover_create(const sac_soft_tree *tree, const sac_soft *soft, sac_soft_cover **out_cover,
+                                 sac_error *error);
+void sac_soft_cover_destroy(sac_soft_cover **cover);
+
+/* The spheres of a block as the body is now; refitted if they are not. Constant time below the nodes that
+ * span several clusters. Lanes without a node hold NaN. */
+const sac_sphere_block *sac_soft_cover_block(sac_soft_cover *cover, uint32_t block);
+/* Spheres refitted since the cover was made. */
+uint64_t sac_soft_cover_refits(const sac_soft_cover *cover);
+
+/* Points inside a world ball, descending from the root and refitting on the way. Writes at most `room` point
+ * numbers and returns how many there are; ascending within each leaf. */
+uint32_t sac_soft_cover_touch(sac_soft_cover *cover, const float centre[3], float radius,
+                              uint32_t *out_points, uint32_t room);
+
+#endif
