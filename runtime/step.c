@@ -91,20 +91,19 @@ static void aim_kinematics(sac_world *world)
     }
 }
 
-/* All sub-steps as they mostly go, or half of them at their worst: the solver can be stopped between two. */
+/* As it mostly goes and a little more: contacts, sub-steps and bodies can still be cut when it goes
+ * otherwise. */
 static double response_reserve(const sac_world *world, uint32_t substeps)
 {
     const sac_costs *c = &world->costs;
     double entries = world->agenda->count, manifolds = entries * c->manifolds_per_pair;
-    double mostly = sac_predictor_mean_ns(&c->solve, manifolds * substeps, manifolds);
-    double least = sac_predictor_reserve_ns(&c->solve, manifolds * ((substeps + 1) / 2), manifolds);
-    return sac_predictor_reserve_ns(&c->contacts, entries, manifolds * c->points_per_manifold) +
-           fmax(mostly, least);
+    return 1.25 * sac_predictor_mean_ns(&c->contacts, entries, manifolds * c->points_per_manifold) +
+           1.1 * sac_predictor_mean_ns(&c->solve, manifolds * substeps, manifolds);
 }
 
 double sac_world_tail_ns(const sac_world *world, double left)
 {
-    double sweep = 1.3 * world->costs.sweep_ns_per_body * world->chosen_count;
+    double sweep = 1.1 * world->costs.sweep_ns_per_body * world->chosen_count;
     return sac_predictor_reserve_ns(&world->costs.finish, world->awake_count, world->chosen_count) +
            fmin(sweep, 0.25 * left);
 }
@@ -151,7 +150,7 @@ static uint64_t descent_limit(sac_world *world)
     double left = (double)(deadline - now), keep = 0;
     double tail = sac_world_tail_ns(world, left);
     for (uint32_t s = world->step_substeps; s > 0; s--) {
-        keep = response_reserve(world, s) + tail;
+        keep = response_reserve(world, s) + tail + 0.03 * (double)world->report.budget_ns;
         if (keep <= 0.6 * left) break;
     }
     uint32_t unknown = 0;
@@ -222,7 +221,7 @@ static void adapt(sac_world *world)
     if ((double)r->spent_ns > 1.1 * cost + 20000) return;
     if (world->unseen || r->substeps < world->step_substeps)
         *throttle *= 0.93;
-    else if (used > 0.93)
+    else if (used > 0.98)
         *throttle *= used > 1.02 ? 0.85 : 0.95;
     else if (used < 0.85 && r->rungs[SAC_RUNG_BODIES])
         *throttle *= 1.03;
