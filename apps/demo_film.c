@@ -54,6 +54,7 @@ static sac_result draw_still(film_maker *m, uint32_t frame, const sac_renderer_d
     char path[PATH];
     sac_insight *insight = sac_show_insight(m->show), before = {0};
     before.paint = insight->paint, before.strip = insight->strip, before.rings = insight->rings;
+    before.gaze = insight->gaze;
     sac_renderer_def fine = *renderer;
     fine.samples = 4, fine.shadow_size = 2048;
     uint32_t count = look(m, frame, width, height, eyes, &f);
@@ -71,6 +72,7 @@ static sac_result draw_still(film_maker *m, uint32_t frame, const sac_renderer_d
             result = sac_pixels_save(sac_offscreen_pixels(screen), width, height, path, error);
     }
     insight->paint = before.paint, insight->strip = before.strip, insight->rings = before.rings;
+    insight->gaze = before.gaze;
     m->film->stills = result == SAC_OK;
     sac_offscreen_destroy(&screen);
     return result;
