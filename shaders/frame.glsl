@@ -20,8 +20,8 @@ layout(std140, set = 0, binding = 0) uniform Frame {
     vec4 sun;       // towards it; w: 1 when there is a shadow map
     vec4 horizon, zenith, ground; // linear; ground.w: 1 when the ground is drawn
     vec4 size;      // of a view, pixels; z: near plane; w: metres a texel of the shadow map
-    vec4 level;     // x: height of the ground; y: a texel of the shadow map, u; z: blocks of two texels its edge is soft over;
-                    // w: least share of a pixel a ball must cover
+    vec4 level;     // x: height of the ground; y: a texel of the shadow map, u; z: least share of a pixel a
+                    // ball must cover
     Panel panels[8];
 } frame;
 

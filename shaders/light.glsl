@@ -8,8 +8,8 @@ vec3 sky(vec3 d)
     return mix(c, frame.ground.rgb, frame.ground.w > 0.5 ? 0.0 : down * (2.0 - down));
 }
 
-// Share of the sun that arrives: 4 x 4 or 6 x 6 texels compared four at a time and weighed so that the result
-// moves smoothly across them.
+// Share of the sun that arrives: 6 x 6 texels compared four at a time and weighed so that the result moves
+// smoothly across them.
 float sunlight(vec3 at)
 {
     if (frame.sun.w < 0.5) return 1.0;
@@ -19,7 +19,7 @@ float sunlight(vec3 at)
     vec2 f = fract(p);
     vec2 first = (floor(p) + 0.5) * frame.level.y; // between the middle texels, lower left of them
     float z = min(at.z, 1.0);
-    int n = frame.level.z > 2.5 ? 3 : 2;
+    const int n = 3;
     float sum = 0.0;
     for (int j = 0; j < n; j++)
         for (int i = 0; i < n; i++) {
@@ -42,7 +42,7 @@ float openness(vec3 at)
     float z = min(at.z, 1.0);
     const vec2 ring[8] = vec2[](vec2(4.5, 1.5), vec2(-1.5, 4.5), vec2(-4.5, -1.5), vec2(1.5, -4.5), vec2(7.5, 9.5),
                                 vec2(-9.5, 7.5), vec2(-7.5, -9.5), vec2(9.5, -7.5));
-    float scale = frame.level.z * 0.5 * frame.level.y, sum = 0.0;
+    float scale = 1.5 * frame.level.y, sum = 0.0;
     for (int i = 0; i < 8; i++) {
         vec2 p = (at.xy + ring[i] * scale) / frame.level.y - 0.5;
         vec2 f = fract(p);

@@ -72,7 +72,6 @@ static void shadow_fill(const sac_sky *sky, const float sun[3], uint32_t size, s
     m[15] = 1;
     out->size[3] = texel;
     out->level[1] = size ? 1.0f / (float)size : 1;
-    out->level[2] = size > 1024 ? 3 : 2;
 }
 
 static void panel_fill(const sac_panel *panel, const sac_renderer_format *format, sac_shader_panel *out)

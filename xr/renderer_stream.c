@@ -123,7 +123,7 @@ sac_result sac_drawing_stream(sac_renderer *r, sac_renderer_frame *f, const sac_
 {
     sac_shader_frame uniforms;
     sac_shader_frame_fill(&r->targets.format, d, r->gpu->def.shadow_size ? r->shadow_size : 0, &uniforms);
-    uniforms.level[3] = r->targets.samples > 1 ? 0 : 0.5f;
+    uniforms.level[2] = r->targets.samples > 1 ? 0 : 0.5f;
     sac_result result = sac_sort_plan(&r->sort, r->gpu->def.gallery, r->level_pixels, &uniforms, d, error);
     if (result != SAC_OK) return result;
     *at = (sac_stream_layout){0};
