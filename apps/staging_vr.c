@@ -113,8 +113,11 @@ sac_result sac_plan_workshop(sac_plan *p)
         float lift = 0.24f * (float)(i / LAYER), turn = sac_rng_range(&rng, -1, 1), size = things[kind].size;
         if (p->shape) def = cast, size = 0.16f;
         /* About y by a half angle of arcsin(turn), then laid down. */
-        float side = sqrtf(fmaxf(0, 1 - turn * turn)), yaw[4] = {0, turn, 0, side};
-        glm_quat_mul(yaw, (float *)FLAT, def.rotation);
+        float side = sqrtf(fmaxf(0, 1 - turn * turn));
+        versor yaw = {0, turn, 0, side}, flat; /* cglm wants them aligned */
+        memcpy(flat, FLAT, sizeof flat);
+        glm_quat_mul(yaw, flat, yaw);
+        memcpy(def.rotation, yaw, sizeof yaw);
         if (place < ON_TABLE) {
             def.position[0] = ((float)(place % COLUMNS) - 0.5f * (COLUMNS - 1)) * 0.225f;
             def.position[1] = BENCH_TOP + 0.55f * size + lift;
