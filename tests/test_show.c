@@ -179,46 +179,64 @@ static void pictures_lie_between_states(void **state)
     sac_show_close(&show);
 }
 
-/* Visible error left in the pairs on one side, JNDs. */
-static double error_left(const sac_world *world, float sign)
+/* Error left in the pairs on one side, as it is seen (JNDs) and as it is (metres). */
+typedef struct error_sum {
+    double jnd, metres;
+} error_sum;
+
+static void add_errors(const sac_world *world, float sign, error_sum *sum)
 {
     static sac_pair_view pairs[4096];
     uint32_t count = sac_world_pairs(world, pairs, 4096);
-    double sum = 0;
     for (uint32_t i = 0; i < count && i < 4096; i++)
-        if (pairs[i].active && pairs[i].region[0] * sign > 0.4f) sum += pairs[i].jnd;
-    return sum;
+        if (pairs[i].active && pairs[i].region[0] * sign > 0.2f) {
+            sum->jnd += pairs[i].jnd;
+            sum->metres += pairs[i].uncertainty;
+        }
 }
 
-/* Somebody looks to the left for a while; then either goes on doing so, or to the right. Time
- * goes where this frame's gaze is: a smaller part of the error is left on the side the eye has come to,
- * though it weighs more there, in the very frame it came. */
+/* Somebody looks to the left for a while; then either goes on doing so, or to the right. Pairs are weighed
+ * with this frame's gaze: a millimetre on the side the eye has come to shows more, and one on the other less,
+ * in the very frame it came. */
 static void gaze_reaches_the_same_frame(void **state)
 {
     (void)state;
-    double left[2] = {0}, right[2] = {0};
-    for (uint32_t last = 60; last <= 140; last += 8)
-        for (int turn = 0; turn < 2; turn++) {
-            sac_show *show = open_show("pile", 100, 150000);
-            sac_viewer viewer = sac_show_viewer(show);
-            viewer.gaze.valid = true;
-            viewer.gaze.confidence = 1;
-            for (uint32_t f = 0; f <= last; f++) {
-                const float to[3] = {f == last && turn ? 1.2f : -1.2f, 0.4f, 0};
-                for (int k = 0; k < 3; k++) viewer.gaze.direction[k] = to[k] - viewer.gaze.origin[k];
-                viewer.gaze.time_ns = (uint64_t)frame_ns(f, 90);
-                /* Eyes closed on the way. */
-                viewer.gaze.valid = f + 12 < last || f == last;
-                advance(show, frame_ns(f, 90), &viewer);
-            }
-            left[turn] += error_left(sac_show_world_at(show, 0), -1);
-            right[turn] += error_left(sac_show_world_at(show, 0), 1);
-            sac_show_close(&show);
+    enum { LAST = 110 };
+    error_sum sums[2][2] = {{{0}}}; /* by turn and side */
+    double shows[2][2];
+    uint32_t f = 0;
+    sac_error error;
+    sac_show_def def = sac_default_show_def();
+    sac_show *show;
+    def.scene = "pile";
+    def.staging = (sac_staging_def){.bodies = 60, .shape = "knot"}; /* whose finest spheres are still off */
+    def.budget_ns = 1000000;
+    def.credits = true;
+    assert_int_equal(sac_show_open(&def, &show, &error), SAC_OK);
+    sac_viewer viewer = sac_show_viewer(show);
+    viewer.gaze.confidence = 1;
+    for (int turn = 0; turn < 2; turn++) {
+        if (turn) assert_int_equal(sac_show_restart(show, &error), SAC_OK);
+        for (uint32_t n = 0; n <= LAST; n++, f++) {
+            const float to[3] = {n == LAST && turn ? 1.2f : -1.2f, 0.4f, 0};
+            for (int k = 0; k < 3; k++) viewer.gaze.direction[k] = to[k] - viewer.gaze.origin[k];
+            viewer.gaze.time_ns = (uint64_t)frame_ns(f, 90);
+            /* Eyes closed on the way. */
+            viewer.gaze.valid = n + 12 < LAST || n == LAST;
+            advance(show, frame_ns(f, 90), &viewer);
         }
-    /* The part of the error that lies on the right, because how much there is in all changes as well. */
-    if (!(right[1] * (left[0] + right[0]) < right[0] * (left[1] + right[1])))
-        fail_msg("looking left %g left, %g right; looking right %g left, %g right", left[0], right[0],
-                 left[1], right[1]);
+        for (int side = 0; side < 2; side++)
+            add_errors(sac_show_world_at(show, 0), side ? 1 : -1, &sums[turn][side]);
+    }
+    sac_show_close(&show);
+    for (int turn = 0; turn < 2; turn++)
+        for (int side = 0; side < 2; side++) {
+            assert_true(sums[turn][side].metres > 0);
+            shows[turn][side] = sums[turn][side].jnd / sums[turn][side].metres;
+        }
+    if (!(shows[1][1] > 1.1 * shows[0][1] && shows[1][0] < 0.9 * shows[0][0]))
+        fail_msg("JNDs a metre: looking left %g left, %g right; looking right %g left, %g right", shows[0][0],
+                 shows[0][1], shows[1][0], shows[1][1]);
 }
 
 static void nothing_is_allocated_once_it_runs(void **state)
