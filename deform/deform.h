@@ -15,6 +15,7 @@
 #define SAC_DEFORM_DEFORM_H
 
 #include "shape_matching.h"
+#include "meshless.h"
 #include "soft_tree.h"
 
 #endif

@@ -1,0 +1,1 @@
+#include "deform/bound_kernel_internal.h"
