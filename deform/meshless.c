@@ -55,6 +55,13 @@ double sac_bound_fill(float *b, float *room, uint32_t count, double left)
     return value;
 }
 
+static void put(sac_meshless *body, uint32_t node, const float entries[12])
+{
+    float *block = body->blocks + (size_t)(node / 8) * 8 * SAC_MESHLESS_ENTRIES + node % 8;
+    memcpy(body->rows + (size_t)node * SAC_MESHLESS_ROW, entries, SAC_MESHLESS_ENTRIES * sizeof(float));
+    for (uint32_t e = 0; e < SAC_MESHLESS_ENTRIES; e++) block[(size_t)e * 8] = entries[e];
+}
+
 sac_result sac_meshless_create(const sac_meshless_model *model, sac_meshless **out_body, sac_error *error)
 {
     *out_body = NULL;
@@ -65,18 +72,21 @@ sac_result sac_meshless_create(const sac_meshless_model *model, sac_meshless **o
     body->step = 1;
     uint32_t k = model->def.k;
     body->rows = sac_arena_alloc(&body->arena, (size_t)model->node_count * SAC_MESHLESS_ROW, sizeof(float));
+    uint32_t blocks = (model->node_count + 7) / 8;
+    body->blocks = sac_arena_alloc(&body->arena, (size_t)blocks * 8 * SAC_MESHLESS_ENTRIES, sizeof(float));
     body->dops = sac_arena_alloc(&body->arena, (size_t)model->tree_count * k, sizeof(float));
     body->stamp = sac_arena_alloc(&body->arena, model->tree_count, sizeof *body->stamp);
-    body->scratch = sac_arena_alloc(&body->arena, (size_t)model->most_lanes * (k + 1), sizeof(float));
-    if (!body->rows || !body->dops || !body->stamp || !body->scratch) {
+    body->scratch = sac_arena_alloc(&body->arena, SAC_MESHLESS_SCRATCH(model->most_lanes, k), sizeof(float));
+    if (!body->rows || !body->blocks || !body->dops || !body->stamp || !body->scratch) {
         sac_meshless_destroy(&body);
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for a meshless body of %u vertices",
                              model->vertex_count);
     }
     memset(body->stamp, 0, model->tree_count * sizeof *body->stamp);
     memset(body->rows, 0, (size_t)model->node_count * SAC_MESHLESS_ROW * sizeof(float));
+    memset(body->blocks, 0, (size_t)blocks * 8 * SAC_MESHLESS_ENTRIES * sizeof(float));
     for (uint32_t j = 0; j < model->node_count; j++)
-        for (int r = 0; r < 3; r++) body->rows[(size_t)j * SAC_MESHLESS_ROW + (size_t)r * 5] = 1;
+        put(body, j, (const float[12]){1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0});
     *out_body = body;
     return SAC_OK;
 }
@@ -98,7 +108,7 @@ sac_result sac_meshless_set_node(sac_meshless *body, uint32_t node, const float 
             return sac_error_set(error, SAC_ERROR_ARGUMENT, "finite, at most 1e6",
                                  "the transformation of node %u has the entry %g", node,
                                  (double)rows[i / 4][i % 4]);
-    memcpy(body->rows + (size_t)node * SAC_MESHLESS_ROW, rows, 12 * sizeof(float));
+    put(body, node, &rows[0][0]);
     body->step++;
     return SAC_OK;
 }
@@ -124,7 +134,7 @@ sac_result sac_meshless_follow(sac_meshless *body, const sac_soft *soft, sac_err
                     rest[r][c] += ((double)m->nodes[i][r] - m->nodes[j][r]) * q;
                 }
         }
-        float *row = body->rows + (size_t)j * SAC_MESHLESS_ROW;
+        float row[SAC_MESHLESS_ENTRIES];
         for (int r = 0; r < 3; r++) {
             double t = now[r][j];
             for (int c = 0; c < 3; c++) {
@@ -140,6 +150,7 @@ sac_result sac_meshless_follow(sac_meshless *body, const sac_soft *soft, sac_err
             }
             row[r * 4 + 3] = (float)t;
         }
+        put(body, j, row);
     }
     body->step++;
     return SAC_OK;
@@ -163,6 +174,7 @@ void sac_meshless_bound(sac_meshless *body, uint32_t node, sac_meshless_fit fit,
     const sac_meshless_model *m = body->model;
     const sac_meshless_node *n = &m->tree[node];
     sac_bound_job job = {body->rows,
+                         body->blocks,
                          m->limit_node + n->limits.first,
                          m->low + n->limits.first,
                          m->high + n->limits.first,

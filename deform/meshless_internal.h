@@ -6,7 +6,11 @@
 #include "deform/meshless.h"
 #include "deform/soft_internal.h"
 
-enum { SAC_MESHLESS_ROW = 16 }; /* floats a node: three rows of four, one cache line */
+/* Floats a node: three rows of four, padded to one cache line; in blocks without the padding. */
+enum { SAC_MESHLESS_ROW = 16, SAC_MESHLESS_ENTRIES = 12, SAC_MESHLESS_GROUP = 64 };
+/* Floats of scratch for a bound: b in k directions, one row more, and the highest of each group. */
+#define SAC_MESHLESS_SCRATCH(lanes, k) \
+    ((size_t)(lanes) * ((k) + 1) + (size_t)((lanes) + SAC_MESHLESS_GROUP - 1) / SAC_MESHLESS_GROUP * 8 * (k))
 
 typedef struct sac_meshless_limits {
     uint32_t first, count, lanes; /* of the limits arrays; lanes: count rounded up to eight */
@@ -42,15 +46,16 @@ struct sac_meshless_model {
 struct sac_meshless {
     sac_arena arena;
     const sac_meshless_model *model;
-    float *rows; /* SAC_MESHLESS_ROW a node */
-    float *dops; /* k a tree node */
+    float *rows;   /* SAC_MESHLESS_ROW a node */
+    float *blocks; /* the same, eight nodes to a block, entry by entry */
+    float *dops;   /* k a tree node */
     uint64_t *stamp, step, refits;
-    float *scratch; /* k arrays of most_lanes */
+    float *scratch; /* SAC_MESHLESS_SCRATCH */
 };
 
 typedef struct sac_bound_job {
-    const float *rows;
-    const uint32_t *node;
+    const float *rows, *blocks;
+    const uint32_t *node; /* ascending */
     const float *low, *high;
     uint32_t count, lanes, k;
     float centre[3], half[3], low_sum;

@@ -185,6 +185,12 @@ typedef struct building {
     sac_array(float) limit_high;
 } building;
 
+static int ascending(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
 static bool find_limits(building *b, uint32_t node)
 {
     sac_meshless_model *m = b->model;
@@ -213,6 +219,7 @@ static bool find_limits(building *b, uint32_t node)
         double half = fmax((double)box.high[k] - n->centre[k], (double)n->centre[k] - box.low[k]);
         n->half[k] = (float)(half * (1 + 2e-7));
     }
+    qsort(b->touched, touched, sizeof *b->touched, ascending);
     n->limits.first = (uint32_t)b->limit_node.count, n->limits.count = touched;
     n->limits.lanes = (touched + 7) & ~7u;
     for (uint32_t i = 0; i < n->limits.lanes; i++) {

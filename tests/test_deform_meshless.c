@@ -47,7 +47,8 @@ static void random_limits(sac_rng *rng, uint32_t n, uint32_t vertices, float *lo
 static void solve(sac_bound_kernel *kernel, uint32_t n, const float *b, const float *low, const float *high,
                   bool exact, float out[6])
 {
-    static _Alignas(64) float rows[512][SAC_MESHLESS_ROW], scratch[7 * 512], l[512], h[512];
+    static _Alignas(64) float rows[512][SAC_MESHLESS_ROW], scratch[SAC_MESHLESS_SCRATCH(512, 6)],
+        blocks[512 * 12], l[512], h[512];
     static _Alignas(64) uint32_t who[512];
     uint32_t lanes = (n + 7) & ~7u;
     double sum = 0;
@@ -56,9 +57,11 @@ static void solve(sac_bound_kernel *kernel, uint32_t n, const float *b, const fl
         uint32_t j = i < n ? i : n - 1;
         who[i] = j, l[i] = i < n ? low[i] : 0, h[i] = i < n ? high[i] : 0;
         rows[j][3] = b[j], rows[j][7] = -b[j], rows[j][11] = 2 * b[j];
+        if (i < n)
+            for (uint32_t e = 0; e < 12; e++) blocks[(j / 8 * 12 + e) * 8 + j % 8] = rows[j][e];
         sum += l[i];
     }
-    sac_bound_job job = {&rows[0][0], who, l, h, n, lanes, 6, {0}, {0}, (float)sum, exact, scratch};
+    sac_bound_job job = {&rows[0][0], blocks, who, l, h, n, lanes, 6, {0}, {0}, (float)sum, exact, scratch};
     kernel(&job, out);
 }
 
