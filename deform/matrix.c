@@ -84,21 +84,37 @@ static void turn_search(const double a[3][3], double turn[4])
     for (int i = 0; i < 4; i++) turn[i] = v[i * 4 + best];
 }
 
-/* Is trace(R^T a) largest here? Its second derivative is S - trace(S) I with S = R^T a: no rotation may gain.
- * On rotations a local maximum is the global one, so this is also the test for having followed the right one.
- */
-static bool is_best(const double rows[3][3], const double a[3][3], double size)
+/* Symmetric and safely positive: out = h^-1 w. */
+static bool solve_positive(double h[3][3], const double w[3], double out[3])
 {
-    double s[3][3], h[3][3], trace = 0, slack = 1e-9 * size;
+    double a = h[0][0], m2 = a * h[1][1] - h[0][1] * h[0][1], d = det((const double(*)[3])h);
+    if (!(a > 0 && m2 > 0 && d > 0)) return false;
+    double c[3][3];
     for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++)
-            s[i][k] = rows[0][i] * a[0][k] + rows[1][i] * a[1][k] + rows[2][i] * a[2][k];
-    trace = s[0][0] + s[1][1] + s[2][2];
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) h[i][k] = (i == k ? trace + slack : 0) - (s[i][k] + s[k][i]) / 2;
-    return h[0][0] >= 0 && h[0][0] * h[1][1] - h[0][1] * h[1][0] >= 0 && det(h) >= 0;
+        for (int k = 0; k < 3; k++) {
+            int i1 = (i + 1) % 3, i2 = (i + 2) % 3, k1 = (k + 1) % 3, k2 = (k + 2) % 3;
+            c[i][k] = h[i1][k1] * h[i2][k2] - h[i1][k2] * h[i2][k1];
+        }
+    for (int i = 0; i < 3; i++) out[i] = (c[i][0] * w[0] + c[i][1] * w[1] + c[i][2] * w[2]) / d;
+    return true;
 }
 
+static void turn_by(double turn[4], const double half[3])
+{
+    double x = turn[0], y = turn[1], z = turn[2], s = turn[3];
+    turn[0] = x + half[0] * s + half[1] * z - half[2] * y;
+    turn[1] = y + half[1] * s + half[2] * x - half[0] * z;
+    turn[2] = z + half[2] * s + half[0] * y - half[1] * x;
+    turn[3] = s - half[0] * x - half[1] * y - half[2] * z;
+    double length = sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2] + turn[3] * turn[3]);
+    for (int k = 0; k < 4; k++) turn[k] /= length;
+}
+
+/* trace(R^T a) grows fastest along w = sum r x a and bends by -H, H = trace(M) I - M, M = a R^T. Where H is
+ * positive, Newton's step H^-1 w; elsewhere that of Mueller et al. 2016, w / |trace(M)|; both as a rotation
+ * by tan(angle / 2), which needs no sine. A maximum has w = 0 and a positive H, and on rotations a local
+ * maximum is the global one: to end there is the proof. H gets a little more than it has, so that directions
+ * the matrix says nothing about stay as they were. */
 bool sac_turn_follow(const double a[3][3], double turn[4])
 {
     double size = 0, rows[3][3];
@@ -106,31 +122,24 @@ bool sac_turn_follow(const double a[3][3], double turn[4])
         for (int k = 0; k < 3; k++) size += a[i][k] * a[i][k];
     size = sqrt(size);
     if (!(size > 1e-30 && size < 1e30)) return true;
-    /* Mueller et al. 2016, with tan(angle / 2) in place of the exponential: the same to second order, and no
-     * sine. */
+    double unit = 1 / size;
     for (int turns = 0; turns < 16; turns++) {
-        double w[3] = {0}, dot = 0, square;
+        double m[3][3], h[3][3], half[3];
         sac_turn_rows(turn, rows);
-        for (int c = 0; c < 3; c++) {
-            w[0] += rows[1][c] * a[2][c] - rows[2][c] * a[1][c];
-            w[1] += rows[2][c] * a[0][c] - rows[0][c] * a[2][c];
-            w[2] += rows[0][c] * a[1][c] - rows[1][c] * a[0][c];
-            dot += rows[0][c] * a[0][c] + rows[1][c] * a[1][c] + rows[2][c] * a[2][c];
-        }
-        double by = 0.5 / ((dot < 0 ? -dot : dot) + 1e-9 * size);
-        for (int k = 0; k < 3; k++) w[k] *= by;
-        square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2];
-        if (square < 1e-20) {
-            if (is_best(rows, a, size)) return true;
-            break;
-        }
-        double x = turn[0], y = turn[1], z = turn[2], s = turn[3];
-        turn[0] = x + w[0] * s + w[1] * z - w[2] * y;
-        turn[1] = y + w[1] * s + w[2] * x - w[0] * z;
-        turn[2] = z + w[2] * s + w[0] * y - w[1] * x;
-        turn[3] = s - w[0] * x - w[1] * y - w[2] * z;
-        double length = sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2] + turn[3] * turn[3]);
-        for (int k = 0; k < 4; k++) turn[k] /= length;
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 3; k++)
+                m[i][k] = (a[i][0] * rows[k][0] + a[i][1] * rows[k][1] + a[i][2] * rows[k][2]) * unit;
+        double w[3] = {m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1]};
+        double trace = m[0][0] + m[1][1] + m[2][2];
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 3; k++) h[i][k] = (i == k ? trace + 1e-9 : 0) - (m[i][k] + m[k][i]) / 2;
+        bool positive = solve_positive(h, w, half);
+        double by = positive ? 0.5 : 0.5 / ((trace < 0 ? -trace : trace) + 1e-9);
+        for (int k = 0; k < 3; k++) half[k] = (positive ? half[k] : w[k]) * by;
+        double square = half[0] * half[0] + half[1] * half[1] + half[2] * half[2];
+        if (!positive && square < 1e-20) break; /* a saddle */
+        turn_by(turn, half);
+        if (positive && square < 1e-13) return true; /* the next step would be of the order of its square */
     }
     turn_search(a, turn);
     return false;
