@@ -227,7 +227,7 @@ void sac_world_drop(sac_world *world, uint32_t keep)
     world->chosen_count = kept;
 }
 
-void sac_world_shed(sac_world *world)
+void sac_world_shed(sac_world *world, bool read)
 {
     const sac_costs *c = &world->costs;
     uint32_t keep = world->chosen_count;
@@ -235,9 +235,9 @@ void sac_world_shed(sac_world *world)
         uint64_t now = sac_world_now(world);
         double left = world->step_deadline_ns > now ? (double)(world->step_deadline_ns - now) : 0;
         left -= sac_world_tail_ns(world, left);
-        double entries = world->agenda->count, manifolds = entries * c->manifolds_per_pair;
-        double least = sac_predictor_mean_ns(&c->contacts, entries, manifolds * c->points_per_manifold) +
-                       sac_predictor_mean_ns(&c->solve, 2 * manifolds, manifolds);
+        double entries = world->agenda->count, manifolds = entries * c->manifolds_per_pair, least = 0;
+        if (!read) least = sac_predictor_mean_ns(&c->contacts, entries, manifolds * c->points_per_manifold);
+        least += sac_predictor_mean_ns(&c->solve, (read ? 1 : 2) * manifolds, manifolds);
         least *= world->coldness;
         if (least > left) keep = left > 0 ? (uint32_t)(keep * left / least) : 0;
         if (keep < 4) keep = 4;

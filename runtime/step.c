@@ -267,7 +267,7 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     t = lap(world, SAC_STAGE_PERCEIVE, t);
     descend(world);
     t = lap(world, SAC_STAGE_DESCEND, t);
-    sac_world_shed(world);
+    sac_world_shed(world, false);
     double predicted =
         sac_predictor_mean_ns(&world->costs.contacts, world->agenda->count, 0) +
         sac_predictor_mean_ns(&world->costs.solve,
@@ -277,6 +277,7 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     sac_world_read_contacts(world);
     uint64_t contacts_cost = sac_world_cost_now(world) - cost;
     t = lap(world, SAC_STAGE_CONTACTS, t);
+    sac_world_shed(world, true);
     sac_world_respond(world, def->substeps);
     t = lap(world, SAC_STAGE_SOLVE, t);
     cost = sac_world_cost_now(world);

@@ -251,8 +251,9 @@ static inline bool sac_world_starves(const sac_world *world)
 }
 void sac_world_strike(sac_world *world); /* strike.c: who is in the way of a kinematic body */
 void sac_world_choose(sac_world *world); /* choose.c: who is simulated */
-/* Once it is known what there is to do: gives up the least urgent bodies when response would not fit. */
-void sac_world_shed(sac_world *world);
+/* Once it is known what there is to do: gives up the least urgent bodies when response would not fit; once
+ * more when contacts have been `read`. */
+void sac_world_shed(sac_world *world, bool read);
 /* All but the first `keep` bodies wait, unless they must not. */
 void sac_world_drop(sac_world *world, uint32_t keep);
 void sac_world_bound(sac_world *world);         /* bounds.c: boxes that no longer hold their body */
