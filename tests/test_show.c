@@ -279,8 +279,10 @@ static void bodies_come_and_go(void **state)
             sac_show_stats_get(show, &stats);
             counts[turn] = stats.bodies / worlds;
         }
-        assert_int_equal(counts[1] - counts[0], 15);
-        assert_int_equal(counts[1] - counts[2], 30);
+        /* In a storm one may just be coming in. */
+        uint32_t coming = s == 1;
+        assert_in_range(counts[1] - counts[0], 15 - coming, 15 + coming);
+        assert_in_range(counts[1] - counts[2], 30 - coming, 30 + coming);
         sac_show_close(&show);
     }
 }
