@@ -16,6 +16,7 @@ static const struct {
     {"broad", "who could meet: pairs of boxes, against sort and sweep", sac_bench_broad},
     {"peers", "our engine beside Bullet and ODE on the same bodies", sac_bench_peers},
     {"schedule", "what deciding costs: perception, groups, a heap, a sort", sac_bench_schedule},
+    {"soft", "soft bodies: deformation, and bounds that follow it", sac_bench_soft},
     {"solve", "the contact solver: nanoseconds a contact and pass", sac_bench_solve},
 };
 enum { BENCHES = sizeof benches / sizeof *benches };
@@ -29,7 +30,7 @@ int sac_cmd_bench(int argc, char **argv)
         if (argc > 0 && strcmp(argv[0], benches[i].name) == 0) return benches[i].run(argc - 1, argv + 1);
     }
     if (argc < 1 || help) {
-        printf("Usage: saccade bench descent|bake|broad|peers|schedule|solve [arguments]\n\n");
+        printf("Usage: saccade bench descent|bake|broad|peers|schedule|soft|solve [arguments]\n\n");
         for (int i = 0; i < BENCHES; i++) printf("  %-8s %s\n", benches[i].name, benches[i].about);
         printf("\nEach has --help; the last line of what it prints is JSON.\n");
         return help ? SAC_EXIT_OK : SAC_EXIT_USAGE;
@@ -37,5 +38,5 @@ int sac_cmd_bench(int argc, char **argv)
     const char *meant = sac_options_suggest(argv[0], names);
     if (meant) return sac_options_usage_error("bench", "no '%s' here; did you mean %s?", argv[0], meant);
     return sac_options_usage_error(
-        "bench", "no '%s' here; there are descent, bake, broad, peers, schedule and solve", argv[0]);
+        "bench", "no '%s' here; there are descent, bake, broad, peers, schedule, soft and solve", argv[0]);
 }

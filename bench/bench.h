@@ -19,6 +19,8 @@ int sac_bench_schedule(int argc, char **argv);
 
 /* The contact solver: nanoseconds a contact and pass, by set size, SIMD path and threads. */
 int sac_bench_solve(int argc, char **argv);
+/* Soft bodies: deformation, spheres and boxes that follow it, against refitting everything. */
+int sac_bench_soft(int argc, char **argv);
 
 /* Sorts the values. */
 double sac_bench_median(double *values, uint32_t count);

@@ -75,14 +75,21 @@ sac_result sac_meshless_create(const sac_meshless_model *model, sac_meshless **o
     uint32_t blocks = (model->node_count + 7) / 8;
     body->blocks = sac_arena_alloc(&body->arena, (size_t)blocks * 8 * SAC_MESHLESS_ENTRIES, sizeof(float));
     body->dops = sac_arena_alloc(&body->arena, (size_t)model->tree_count * k, sizeof(float));
+    body->vertices = sac_arena_alloc(&body->arena, model->vertex_count, sizeof *body->vertices);
+    body->vertex_stamp = sac_arena_alloc(&body->arena, model->vertex_count, sizeof *body->vertex_stamp);
+    body->asked = sac_arena_alloc(&body->arena, model->tree_count, sizeof *body->asked);
     body->stamp = sac_arena_alloc(&body->arena, model->tree_count, sizeof *body->stamp);
     body->scratch = sac_arena_alloc(&body->arena, SAC_MESHLESS_SCRATCH(model->most_lanes, k), sizeof(float));
-    if (!body->rows || !body->blocks || !body->dops || !body->stamp || !body->scratch) {
+    if (!body->rows || !body->blocks || !body->dops || !body->stamp || !body->asked || !body->scratch ||
+        !body->vertices || !body->vertex_stamp) {
         sac_meshless_destroy(&body);
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for a meshless body of %u vertices",
                              model->vertex_count);
     }
     memset(body->stamp, 0, model->tree_count * sizeof *body->stamp);
+    memset(body->asked, 0, model->tree_count * sizeof *body->asked);
+    body->asking = body->asked_before = UINT64_MAX;
+    memset(body->vertex_stamp, 0, model->vertex_count * sizeof *body->vertex_stamp);
     memset(body->rows, 0, (size_t)model->node_count * SAC_MESHLESS_ROW * sizeof(float));
     memset(body->blocks, 0, (size_t)blocks * 8 * SAC_MESHLESS_ENTRIES * sizeof(float));
     for (uint32_t j = 0; j < model->node_count; j++)
@@ -156,17 +163,31 @@ sac_result sac_meshless_follow(sac_meshless *body, const sac_soft *soft, sac_err
     return SAC_OK;
 }
 
+/* The nodes' rows are blended first, all of a cache line at once; one product with the vertex is left. */
 void sac_meshless_vertex(const sac_meshless *body, uint32_t vertex, float out[3])
 {
     const sac_meshless_model *m = body->model;
     const float *v = m->vertices[vertex];
-    out[0] = out[1] = out[2] = 0;
+    float blend[SAC_MESHLESS_ENTRIES] = {0};
     for (uint32_t i = m->first[vertex]; i < m->first[vertex + 1]; i++) {
         const float *row = body->rows + (size_t)m->influence[i] * SAC_MESHLESS_ROW;
         float w = m->weight[i];
-        for (int r = 0; r < 3; r++, row += 4)
-            out[r] += w * ((row[0] * v[0] + row[1] * v[1]) + (row[2] * v[2] + row[3]));
+        for (int e = 0; e < SAC_MESHLESS_ENTRIES; e++) blend[e] += w * row[e];
     }
+    for (int r = 0; r < 3; r++) {
+        const float *row = blend + (size_t)r * 4;
+        out[r] = (row[0] * v[0] + row[1] * v[1]) + (row[2] * v[2] + row[3]);
+    }
+}
+
+/* The same, at most once a step. */
+static const float *vertex_now(sac_meshless *body, uint32_t vertex)
+{
+    if (body->vertex_stamp[vertex] != body->step) {
+        body->vertex_stamp[vertex] = body->step;
+        sac_meshless_vertex(body, vertex, body->vertices[vertex]);
+    }
+    return body->vertices[vertex];
 }
 
 void sac_meshless_bound(sac_meshless *body, uint32_t node, sac_meshless_fit fit, float *out)
@@ -190,16 +211,15 @@ void sac_meshless_bound(sac_meshless *body, uint32_t node, sac_meshless_fit fit,
     kernel_active()(&job, out);
 }
 
-static void look(const sac_meshless *body, const sac_meshless_node *n, float *out)
+static void look(sac_meshless *body, const sac_meshless_node *n, float *out)
 {
     const sac_meshless_model *m = body->model;
     uint32_t half_k = m->def.k / 2, corners = m->triangle_count ? 3 : 1;
     for (uint32_t d = 0; d < half_k; d++) out[d] = -FLT_MAX, out[half_k + d] = FLT_MAX;
     for (uint32_t i = n->first; i < n->first + n->count; i++)
         for (uint32_t c = 0; c < corners; c++) {
-            float v[3];
-            sac_meshless_vertex(body,
-                                m->triangle_count ? m->triangles[m->primitives[i]][c] : m->primitives[i], v);
+            const float *v =
+                vertex_now(body, m->triangle_count ? m->triangles[m->primitives[i]][c] : m->primitives[i]);
             for (uint32_t d = 0; d < half_k; d++) {
                 float g[3], at, slack;
                 sac_meshless_direction(m->def.k, d, g);
@@ -211,11 +231,12 @@ static void look(const sac_meshless *body, const sac_meshless_node *n, float *ou
         }
 }
 
-const float *sac_meshless_dop(sac_meshless *body, uint32_t node)
+/* A node of few primitives from its vertices, with all below it: they cost less than bounds would, and are as
+ * tight as can be. */
+static const float *look_below(sac_meshless *body, uint32_t node)
 {
-    const sac_meshless_model *m = body->model;
-    const sac_meshless_node *n = &m->tree[node];
-    uint32_t k = m->def.k;
+    const sac_meshless_node *n = &body->model->tree[node];
+    uint32_t k = body->model->def.k;
     float *out = body->dops + (size_t)node * k;
     if (body->stamp[node] == body->step) return out;
     body->stamp[node] = body->step;
@@ -224,15 +245,45 @@ const float *sac_meshless_dop(sac_meshless *body, uint32_t node)
         look(body, n, out);
         return out;
     }
-    sac_meshless_bound(body, node, m->def.fit, out);
-    if (node) { /* its vertices are also its parent's */
-        const float *up = sac_meshless_dop(body, n->parent);
-        for (uint32_t d = 0; d < k / 2; d++) {
-            if (up[d] < out[d]) out[d] = up[d];
-            if (up[k / 2 + d] > out[k / 2 + d]) out[k / 2 + d] = up[k / 2 + d];
+    const float *a = look_below(body, n->child), *b = look_below(body, n->child + 1);
+    for (uint32_t d = 0; d < k / 2; d++) out[d] = a[d] > b[d] ? a[d] : b[d];
+    for (uint32_t d = k / 2; d < k; d++) out[d] = a[d] < b[d] ? a[d] : b[d];
+    return out;
+}
+
+static const float *fit(sac_meshless *body, uint32_t node)
+{
+    const sac_meshless_model *m = body->model;
+    const sac_meshless_node *n = &m->tree[node];
+    uint32_t k = m->def.k;
+    float *out = body->dops + (size_t)node * k;
+    if (body->stamp[node] == body->step) return out;
+    if (!n->child || n->count <= SAC_MESHLESS_FEW) return look_below(body, node);
+    body->refits++;
+    if (body->asked[n->child] == body->asked_before) {
+        /* The last query went on below: so will this one. Bounds are made at its front, and merged above. */
+        const float *a = fit(body, n->child), *b = fit(body, n->child + 1);
+        for (uint32_t d = 0; d < k / 2; d++) out[d] = a[d] > b[d] ? a[d] : b[d];
+        for (uint32_t d = k / 2; d < k; d++) out[d] = a[d] < b[d] ? a[d] : b[d];
+    } else {
+        sac_meshless_bound(body, node, m->def.fit, out);
+        if (node && body->stamp[n->parent] == body->step) { /* its vertices are also its parent's */
+            const float *up = body->dops + (size_t)n->parent * k;
+            for (uint32_t d = 0; d < k / 2; d++) {
+                if (up[d] < out[d]) out[d] = up[d];
+                if (up[k / 2 + d] > out[k / 2 + d]) out[k / 2 + d] = up[k / 2 + d];
+            }
         }
     }
+    body->stamp[node] = body->step;
     return out;
+}
+
+const float *sac_meshless_dop(sac_meshless *body, uint32_t node)
+{
+    if (body->asking != body->step) body->asked_before = body->asking, body->asking = body->step;
+    body->asked[node] = body->step;
+    return fit(body, node);
 }
 
 bool sac_meshless_children(const sac_meshless_model *model, uint32_t node, uint32_t *out_first)

@@ -79,8 +79,10 @@ sac_result sac_meshless_follow(sac_meshless *body, const sac_soft *soft, sac_err
 /* Where a vertex is now. */
 void sac_meshless_vertex(const sac_meshless *body, uint32_t vertex, float out[3]);
 
-/* Bounds of a tree node as the body is now, refitted if they are not, its ancestors before it: out[d] is the
- * highest value along direction d, out[k / 2 + d] the lowest. The root is node 0. */
+/* Bounds of a tree node as the body is now, refitted if they are not: out[d] is the highest value along
+ * direction d, out[k / 2 + d] the lowest. The root is node 0. Ask from the root down: a child is never wider
+ * than its parent, and where the last query went deeper, bounds are made there and merged upwards (its
+ * front). */
 const float *sac_meshless_dop(sac_meshless *body, uint32_t node);
 /* The bound of one node alone by `fit`, from the simulation nodes even for a leaf; for experiments. */
 void sac_meshless_bound(sac_meshless *body, uint32_t node, sac_meshless_fit fit, float *out);

@@ -12,6 +12,9 @@ enum { SAC_MESHLESS_ROW = 16, SAC_MESHLESS_ENTRIES = 12, SAC_MESHLESS_GROUP = 64
 #define SAC_MESHLESS_SCRATCH(lanes, k) \
     ((size_t)(lanes) * ((k) + 1) + (size_t)((lanes) + SAC_MESHLESS_GROUP - 1) / SAC_MESHLESS_GROUP * 8 * (k))
 
+/* Primitives that are looked at rather than bounded: about where a bound costs as much as their vertices. */
+enum { SAC_MESHLESS_FEW = 32 };
+
 typedef struct sac_meshless_limits {
     uint32_t first, count, lanes; /* of the limits arrays; lanes: count rounded up to eight */
 } sac_meshless_limits;
@@ -46,10 +49,13 @@ struct sac_meshless_model {
 struct sac_meshless {
     sac_arena arena;
     const sac_meshless_model *model;
-    float *rows;   /* SAC_MESHLESS_ROW a node */
-    float *blocks; /* the same, eight nodes to a block, entry by entry */
-    float *dops;   /* k a tree node */
-    uint64_t *stamp, step, refits;
+    float *rows;          /* SAC_MESHLESS_ROW a node */
+    float *blocks;        /* the same, eight nodes to a block, entry by entry */
+    float *dops;          /* k a tree node */
+    float (*vertices)[3]; /* those that were looked at in the step of their stamp */
+    uint64_t *vertex_stamp, *stamp, step, refits;
+    /* Of each tree node, the step it was last asked for in; the last steps anything was asked for in. */
+    uint64_t *asked, asking, asked_before;
     float *scratch; /* SAC_MESHLESS_SCRATCH */
 };
 

@@ -1,0 +1,412 @@
+/* saccade bench soft: what deformation costs, and bounds that follow it, against refitting everything. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apps/console.h"
+#include "base/clock.h"
+#include "base/cpu.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "bench/bench.h"
+#include "deform/deform.h"
+
+enum { MOST_REPEATS = 99, MOST_NODES = 600 };
+
+static double cpu_us(void) { return (double)sac_time_thread_cpu_ns() * 1e-3; }
+
+/* ---- deformation ---- */
+
+typedef struct cloud {
+    const char *name;
+    uint32_t objects, points, clusters;
+    sac_soft_mode mode;
+} cloud;
+
+static const cloud clouds[] = {{"100 of 100 points, 8 quadratic clusters", 100, 100, 8, SAC_SOFT_QUADRATIC},
+                               {"300 of 437 points, 1 linear cluster", 300, 437, 1, SAC_SOFT_LINEAR},
+                               {"300 of 437 points, 4 quadratic clusters", 300, 437, 4, SAC_SOFT_QUADRATIC},
+                               {"3 of 6333 points, 8 quadratic clusters", 3, 6333, 8, SAC_SOFT_QUADRATIC}};
+
+static sac_result ball_model(uint32_t points, const sac_soft_def *def, sac_soft_model **out, sac_error *error)
+{
+    float(*at)[3] = sac_alloc(points, sizeof *at);
+    if (!at) return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for %u points", points);
+    sac_rng rng = sac_rng_seed(1);
+    for (uint32_t i = 0; i < points; i++) {
+        float u[3], r = sac_rng_range(&rng, 0.8f, 1);
+        sac_rng_unit_vector(&rng, u);
+        for (int k = 0; k < 3; k++) at[i][k] = u[k] * r;
+    }
+    sac_result result = sac_soft_model_create((const float(*)[3])at, NULL, points, def, out, error);
+    sac_free(at, points, sizeof *at);
+    return result;
+}
+
+static void stir(sac_soft *soft, sac_rng *rng, float much)
+{
+    uint32_t count = sac_soft_view(soft).count;
+    for (uint32_t i = 0; i < count; i++)
+        sac_soft_push(soft, i,
+                      (float[3]){sac_rng_range(rng, -much, much), sac_rng_range(rng, -much, much),
+                                 sac_rng_range(rng, -much, much)},
+                      NULL);
+}
+
+static sac_result run_cloud(const cloud *c, uint32_t repeats, sac_tasks *tasks, json_t *out, sac_error *error)
+{
+    sac_soft_model *model = NULL;
+    sac_soft_def def = sac_default_soft_def();
+    def.mode = c->mode, def.clusters = c->clusters;
+    sac_soft **bodies = sac_alloc_zero(c->objects, sizeof *bodies);
+    sac_result result =
+        bodies ? ball_model(c->points, &def, &model, error)
+               : sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for %u bodies", c->objects);
+    for (uint32_t i = 0; i < c->objects && result == SAC_OK; i++)
+        result = sac_soft_create(model, NULL, &bodies[i], error);
+    if (result == SAC_OK) {
+        double times[MOST_REPEATS];
+        sac_rng rng = sac_rng_seed(2);
+        sac_soft_step_def step = {1.0f / 90, {0, 0, 0}};
+        bool alone = sac_tasks_threads(tasks) < 2;
+        for (uint32_t i = 0; i < c->objects; i++) stir(bodies[i], &rng, 1);
+        for (uint32_t r = 0; r < repeats; r++) {
+            double start = alone ? cpu_us() : (double)sac_time_now_ns() * 1e-3;
+            sac_soft_step(bodies, c->objects, &step, tasks, NULL);
+            times[r] = ((alone ? cpu_us() : (double)sac_time_now_ns() * 1e-3) - start) * 1e-3;
+        }
+        double ms = sac_bench_median(times, repeats);
+        sac_say("  %-42s %8.3f ms a step\n", c->name, ms);
+        json_array_append_new(out, json_pack("{s:s,s:i,s:i,s:o}", "name", c->name, "points",
+                                             (int)(c->objects * c->points), "clusters", (int)c->clusters,
+                                             "ms", sac_json_number(ms)));
+    }
+    for (uint32_t i = 0; bodies && i < c->objects; i++) sac_soft_destroy(&bodies[i]);
+    sac_free(bodies, c->objects, sizeof *bodies);
+    sac_soft_model_destroy(&model);
+    return result;
+}
+
+/* ---- spheres that follow ---- */
+
+typedef struct tightness {
+    double sum;
+    uint64_t nodes, points, outside;
+} tightness;
+
+static void measure_cover(sac_soft_cover *cover, const sac_soft_tree *tree, const sac_soft *soft,
+                          tightness *t)
+{
+    sac_soft_points p = sac_soft_view(soft);
+    for (uint32_t block = 0; block < tree->block_count; block++) {
+        const sac_sphere_block *eight = sac_soft_cover_block(cover, block);
+        for (uint32_t lane = 0; lane < SAC_LANES; lane++) {
+            sac_soft_range range = tree->range[block * SAC_LANES + lane];
+            double most = 0;
+            for (uint32_t i = range.first; i < range.first + range.count; i++, t->points++) {
+                uint32_t q = tree->order[i];
+                double x = (double)p.x[q] - eight->x[lane], y = (double)p.y[q] - eight->y[lane],
+                       z = (double)p.z[q] - eight->z[lane], d = sqrt(x * x + y * y + z * z);
+                most = d > most ? d : most;
+                t->outside += !(d <= eight->r[lane]);
+            }
+            if (range.count >= 12 && block) t->sum += eight->r[lane] / most, t->nodes++;
+        }
+    }
+}
+
+/* A ball that is bent hard, quadratic, beta 1 and as stiff as it gets: what is left is the bounds' own width.
+ */
+static sac_result run_spheres(json_t **out, sac_error *error)
+{
+    tightness t[2];
+    uint64_t refits[2] = {0};
+    uint32_t nodes = 0;
+    memset(t, 0, sizeof t);
+    sac_result result = SAC_OK;
+    for (int bound = 0; bound < 2 && result == SAC_OK; bound++) {
+        sac_soft_model *model = NULL;
+        sac_soft *soft = NULL;
+        sac_soft_tree *tree = NULL;
+        sac_soft_cover *cover = NULL, *touched = NULL;
+        sac_soft_tree_def tree_def = sac_default_soft_tree_def();
+        sac_soft_def def = sac_default_soft_def();
+        tree_def.bound = bound ? SAC_SOFT_BOUND_WHOLE : SAC_SOFT_BOUND_LOCAL;
+        def.clusters = 1, def.beta = 1, def.settle_time = 0, def.keep_volume = false;
+        result = ball_model(4000, &def, &model, error);
+        if (result == SAC_OK) result = sac_soft_create(model, NULL, &soft, error);
+        if (result == SAC_OK) result = sac_soft_tree_create(model, &tree_def, &tree, error);
+        if (result == SAC_OK) result = sac_soft_cover_create(tree, soft, &cover, error);
+        if (result == SAC_OK) result = sac_soft_cover_create(tree, soft, &touched, error);
+        sac_soft_step_def step = {1.0f / 90, {0, 0, 0}};
+        uint32_t found[64];
+        static float rest[4000][3];
+        for (uint32_t i = 0; i < 4000 && result == SAC_OK; i++) {
+            sac_soft_points p = sac_soft_view(soft);
+            rest[i][0] = p.x[i], rest[i][1] = p.y[i], rest[i][2] = p.z[i];
+        }
+        for (int turn = 0; turn < 20 && result == SAC_OK; turn++) {
+            sac_soft_points p = sac_soft_view(soft);
+            float bend = 0.02f * (float)turn;
+            for (uint32_t i = 0; i < p.count; i++) {
+                float x = rest[i][0], y = rest[i][1], z = rest[i][2];
+                float to[3] = {x * (1 + bend) + bend * y * y, y - bend * x * z, z + bend * x * y};
+                sac_soft_set_point(soft, i, to, (float[3]){0, 0, 0}, NULL);
+            }
+            sac_soft_step(&soft, 1, &step, NULL, NULL);
+            measure_cover(cover, tree, soft, &t[bound]);
+            p = sac_soft_view(soft);
+            sac_soft_cover_touch(touched, (float[3]){p.x[0], p.y[0], p.z[0]}, 0.05f, found, 64);
+        }
+        if (result == SAC_OK) refits[bound] = sac_soft_cover_refits(touched) / 20, nodes = tree->node_count;
+        sac_soft_cover_destroy(&touched), sac_soft_cover_destroy(&cover);
+        sac_soft_tree_destroy(&tree), sac_soft_destroy(&soft), sac_soft_model_destroy(&model);
+    }
+    if (result != SAC_OK) return result;
+    double local = t[0].sum / (double)t[0].nodes, whole = t[1].sum / (double)t[1].nodes;
+    sac_say("  radius over true radius: %.3f (equation 16: %.3f); %llu points looked at, %llu outside\n",
+            local, whole, (unsigned long long)(t[0].points + t[1].points),
+            (unsigned long long)(t[0].outside + t[1].outside));
+    sac_say("  a small touch refits %llu of %u spheres (equation 16: %llu)\n", (unsigned long long)refits[0],
+            nodes, (unsigned long long)refits[1]);
+    *out = json_pack("{s:o,s:o,s:I,s:I,s:i}", "local", sac_json_number(local), "eq16", sac_json_number(whole),
+                     "violations", (json_int_t)(t[0].outside + t[1].outside), "refits", (json_int_t)refits[0],
+                     "spheres", (int)nodes);
+    return SAC_OK;
+}
+
+/* ---- meshless surfaces ---- */
+
+typedef struct figure {
+    sac_mesh *mesh;
+    sac_meshless_model *model;
+    sac_meshless *bodies[2];
+    float nodes[MOST_NODES][3];
+    uint32_t node_count, tree_count;
+    float *boxes[2], (*vertices)[3]; /* of the full refit */
+    float apart;                     /* in widths */
+} figure;
+
+static sac_result figure_begin(figure *f, uint32_t triangles, uint32_t nodes, sac_error *error)
+{
+    sac_meshless_def def = sac_default_meshless_def();
+    sac_rng rng = sac_rng_seed(3);
+    sac_result result = sac_mesh_builtin("knot", triangles, &f->mesh, error);
+    if (result != SAC_OK) return result;
+    f->node_count = nodes;
+    for (uint32_t j = 0; j < nodes; j++)
+        memcpy(f->nodes[j], f->mesh->vertices[sac_rng_below(&rng, f->mesh->vertex_count)],
+               sizeof f->nodes[j]);
+    sac_meshless_surface surface = {(const float(*)[3])f->mesh->vertices, f->mesh->vertex_count,
+                                    (const uint32_t(*)[3])f->mesh->triangles, f->mesh->triangle_count};
+    result =
+        sac_meshless_model_create(&surface, (const float(*)[3])f->nodes, nodes, NULL, &def, &f->model, error);
+    for (int i = 0; i < 2 && result == SAC_OK; i++)
+        result = sac_meshless_create(f->model, &f->bodies[i], error);
+    if (result != SAC_OK) return result;
+    sac_box box = sac_box_empty();
+    for (uint32_t i = 0; i < f->mesh->vertex_count; i++) sac_box_add(&box, f->mesh->vertices[i]);
+    f->apart *= box.high[0] - box.low[0];
+    f->tree_count = sac_meshless_node_count(f->model);
+    f->vertices = sac_alloc(f->mesh->vertex_count, sizeof *f->vertices);
+    for (int i = 0; i < 2; i++) f->boxes[i] = sac_alloc((size_t)f->tree_count * 6, sizeof(float));
+    if (!f->vertices || !f->boxes[0] || !f->boxes[1])
+        return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for %u vertices",
+                             f->mesh->vertex_count);
+    return SAC_OK;
+}
+
+static void figure_end(figure *f)
+{
+    for (int i = 0; i < 2; i++) {
+        sac_meshless_destroy(&f->bodies[i]);
+        sac_free(f->boxes[i], (size_t)f->tree_count * 6, sizeof(float));
+    }
+    if (f->mesh) sac_free(f->vertices, f->mesh->vertex_count, sizeof *f->vertices);
+    sac_meshless_model_destroy(&f->model);
+    sac_mesh_destroy(&f->mesh);
+}
+
+/* Both bend, the second stands `apart` along x. */
+static void figure_bend(figure *f, int body, float much)
+{
+    for (uint32_t j = 0; j < f->node_count; j++) {
+        float x = f->nodes[j][0], rows[3][4] = {{1, 0, 0, body ? f->apart : 0},
+                                                {2 * much * x, 1, 0, -much * x * x},
+                                                {0, 0, 1, 0}};
+        sac_meshless_set_node(f->bodies[body], j, (const float(*)[4])rows, NULL);
+    }
+}
+
+/* Every vertex once, leaves from them, and upwards: what has to be done without bounds. */
+static void refit_all(figure *f, int body)
+{
+    float *boxes = f->boxes[body];
+    for (uint32_t v = 0; v < f->mesh->vertex_count; v++)
+        sac_meshless_vertex(f->bodies[body], v, f->vertices[v]);
+    for (uint32_t node = f->tree_count; node-- > 0;) {
+        float *box = boxes + (size_t)node * 6;
+        uint32_t child, count;
+        if (sac_meshless_children(f->model, node, &child)) {
+            const float *a = boxes + (size_t)child * 6, *b = a + 6;
+            for (int k = 0; k < 3; k++) {
+                box[k] = a[k] > b[k] ? a[k] : b[k];
+                box[3 + k] = a[3 + k] < b[3 + k] ? a[3 + k] : b[3 + k];
+            }
+            continue;
+        }
+        const uint32_t *who = sac_meshless_primitives(f->model, node, &count);
+        for (int k = 0; k < 3; k++) box[k] = -FLT_MAX, box[3 + k] = FLT_MAX;
+        for (uint32_t i = 0; i < count * 3; i++) {
+            const float *v = f->vertices[f->mesh->triangles[who[i / 3]][i % 3]];
+            for (int k = 0; k < 3; k++) {
+                box[k] = v[k] > box[k] ? v[k] : box[k];
+                box[3 + k] = v[k] < box[3 + k] ? v[k] : box[3 + k];
+            }
+        }
+    }
+}
+
+/* Pairs of leaves whose boxes overlap. */
+static uint32_t meet(figure *f, bool ours)
+{
+    uint32_t stack[512][2], top = 0, found = 0, child;
+    stack[top][0] = stack[top][1] = 0, top++;
+    while (top) {
+        uint32_t pair[2] = {stack[--top][0], stack[top][1]}, first[2];
+        const float *a = ours ? sac_meshless_dop(f->bodies[0], pair[0]) : f->boxes[0] + (size_t)pair[0] * 6;
+        const float *b = ours ? sac_meshless_dop(f->bodies[1], pair[1]) : f->boxes[1] + (size_t)pair[1] * 6;
+        bool apart = false;
+        for (int k = 0; k < 3; k++) apart = apart || a[k] < b[3 + k] || b[k] < a[3 + k];
+        if (apart) continue;
+        bool inner[2];
+        for (int s = 0; s < 2; s++)
+            inner[s] = sac_meshless_children(f->model, pair[s], &child), first[s] = child;
+        if (!inner[0] && !inner[1]) {
+            found++;
+            continue;
+        }
+        /* The wider one is opened. */
+        float wide_a = (a[0] - a[3]) + (a[1] - a[4]) + (a[2] - a[5]),
+              wide_b = (b[0] - b[3]) + (b[1] - b[4]) + (b[2] - b[5]);
+        int side = !inner[0] || (inner[1] && wide_b > wide_a);
+        for (uint32_t k = 0; k < 2; k++, top++) {
+            stack[top][0] = side ? pair[0] : first[0] + k;
+            stack[top][1] = side ? first[1] + k : pair[1];
+        }
+    }
+    return found;
+}
+
+static sac_result run_refit(uint32_t triangles, uint32_t nodes, float apart, uint32_t repeats, json_t *out,
+                            sac_error *error)
+{
+    figure f = {.apart = apart};
+    sac_result result = figure_begin(&f, triangles, nodes, error);
+    if (result == SAC_OK) {
+        double full[MOST_REPEATS], mine[MOST_REPEATS];
+        uint32_t contacts = 0, again = 0;
+        for (uint32_t r = 0; r < repeats; r++) {
+            for (int i = 0; i < 2; i++) figure_bend(&f, i, 0.2f + 0.01f * (float)r);
+            double start = cpu_us();
+            again = meet(&f, true);
+            mine[r] = (cpu_us() - start) * 1e-3;
+            start = cpu_us();
+            for (int i = 0; i < 2; i++) refit_all(&f, i);
+            contacts = meet(&f, false);
+            full[r] = (cpu_us() - start) * 1e-3;
+        }
+        double full_ms = sac_bench_median(full, repeats), ours_ms = sac_bench_median(mine, repeats);
+        sac_say("  %8u  %5u  %8u  %9.3f  %8.3f  %6.1fx%s\n", f.mesh->vertex_count, nodes, contacts, full_ms,
+                ours_ms, full_ms / ours_ms, again == contacts ? "" : "  (different contacts)");
+        json_array_append_new(
+            out, json_pack("{s:i,s:i,s:i,s:o,s:o,s:o,s:b}", "vertices", (int)f.mesh->vertex_count, "nodes",
+                           (int)nodes, "contacts", (int)contacts, "full_ms", sac_json_number(full_ms),
+                           "ours_ms", sac_json_number(ours_ms), "gain", sac_json_number(full_ms / ours_ms),
+                           "same_contacts", again == contacts));
+    }
+    figure_end(&f);
+    return result;
+}
+
+static sac_result run_box(uint32_t triangles, uint32_t nodes, uint32_t repeats, json_t *out, sac_error *error)
+{
+    enum { CALLS = 200 };
+    figure f = {0};
+    sac_result result = figure_begin(&f, triangles, nodes, error);
+    if (result == SAC_OK) {
+        double times[2][MOST_REPEATS];
+        float box[6];
+        figure_bend(&f, 0, 0.4f);
+        for (uint32_t r = 0; r < repeats; r++)
+            for (int fit = 0; fit < 2; fit++) {
+                double start = cpu_us();
+                for (int i = 0; i < CALLS; i++)
+                    sac_meshless_bound(f.bodies[0], 0, (sac_meshless_fit)fit, box);
+                times[fit][r] = (cpu_us() - start) / CALLS;
+            }
+        double exact = sac_bench_median(times[0], repeats), wide = sac_bench_median(times[1], repeats);
+        sac_say("  %8u  %5u  %8.3f  %8.3f\n", f.mesh->vertex_count, nodes, wide, exact);
+        json_array_append_new(out, json_pack("{s:i,s:i,s:o,s:o}", "vertices", (int)f.mesh->vertex_count,
+                                             "nodes", (int)nodes, "eq12_us", sac_json_number(wide),
+                                             "exact_us", sac_json_number(exact)));
+    }
+    figure_end(&f);
+    return result;
+}
+
+int sac_bench_soft(int argc, char **argv)
+{
+    uint32_t repeats = 15;
+    sac_common common = {.threads = 1};
+    const sac_option options[] = {
+        {"repeats", 0, SAC_OPTION_UINT, &repeats, "N", "medians of so many (default 15)", 1, MOST_REPEATS},
+    };
+    const sac_command command = {
+        "bench soft",
+        "[options]",
+        "Soft bodies: a step of shape matching; how tight spheres follow; boxes of meshless surfaces\n"
+        "from their nodes, and a query of two of them against refitting both completely.",
+        options,
+        sizeof options / sizeof *options,
+        "CPU time of one thread (wall time of a step with --threads). The complete refit moves each\n"
+        "vertex once in a plain loop. The last line is JSON with the same numbers."};
+    int words, code = sac_options_parse(&command, argc, argv, &common, NULL, 0, &words);
+    if (code >= 0) return code;
+    sac_console_init("bench soft", &common);
+    sac_error error;
+    sac_tasks *tasks = NULL;
+    json_t *deformation = json_array(), *aabb = json_array(), *refit = json_array(), *spheres = NULL;
+    sac_result result = sac_tasks_create(&(sac_tasks_def){.threads = common.threads}, &tasks, &error);
+    sac_say("deformation\n");
+    for (size_t i = 0; i < sizeof clouds / sizeof *clouds && result == SAC_OK; i++)
+        result = run_cloud(&clouds[i], repeats, tasks, deformation, &error);
+    if (result == SAC_OK) {
+        sac_say("spheres of a bent ball, 4000 points\n");
+        result = run_spheres(&spheres, &error);
+    }
+    static const uint32_t nodes[3] = {65, 225, 509}, few[2] = {115, 550}, triangles[2] = {5700, 90000};
+    if (result == SAC_OK) sac_say("one box from the nodes, us\n  vertices  nodes  equ. 12   optimum\n");
+    for (int m = 0; m < 2; m++)
+        for (int i = 0; i < 3 && result == SAC_OK; i++)
+            result = run_box(m ? 60000 : 7000, nodes[i], repeats, aabb, &error);
+    if (result == SAC_OK)
+        sac_say("two surfaces, ms\n  vertices  nodes  contacts   full refit      ours    gain\n");
+    static const float apart[3] = {0.97f, 0.9f, 0.6f};
+    for (int i = 0; i < 12 && result == SAC_OK; i++)
+        result = run_refit(triangles[i / 2 % 2], few[i % 2], apart[i / 4], repeats, refit, &error);
+    sac_tasks_destroy(&tasks);
+    if (result != SAC_OK) {
+        json_decref(deformation), json_decref(aabb), json_decref(refit);
+        if (spheres) json_decref(spheres);
+        return sac_console_fail(&error);
+    }
+    double inflation = json_number_value(json_object_get(spheres, "local"));
+    json_int_t violations = json_integer_value(json_object_get(spheres, "violations"));
+    return sac_console_json(
+        json_pack("{s:s,s:i,s:o,s:o,s:I,s:o,s:o,s:o}", "simd", sac_simd_name(sac_simd_active()), "threads",
+                  (int)common.threads, "deformation", deformation, "inflation", sac_json_number(inflation),
+                  "violations", violations, "spheres", spheres, "aabb", aabb, "refit", refit),
+        true, SAC_EXIT_OK);
+}
