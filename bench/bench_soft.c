@@ -274,7 +274,8 @@ static uint32_t meet(figure *f, bool ours)
     uint32_t stack[512][2], top = 0, found = 0, child;
     stack[top][0] = stack[top][1] = 0, top++;
     while (top) {
-        uint32_t pair[2] = {stack[--top][0], stack[top][1]}, first[2];
+        top--;
+        uint32_t pair[2] = {stack[top][0], stack[top][1]}, first[2];
         const float *a = ours ? sac_meshless_dop(f->bodies[0], pair[0]) : f->boxes[0] + (size_t)pair[0] * 6;
         const float *b = ours ? sac_meshless_dop(f->bodies[1], pair[1]) : f->boxes[1] + (size_t)pair[1] * 6;
         bool apart = false;

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/display_play.h"
 #include "layer_play.h"
 
 /* ---- several, and gone ones ---- */
@@ -170,39 +171,6 @@ static int display_gone(void **state)
     return done(state);
 }
 
-/* A display nobody looks at; 0: there is no Xvfb. */
-static pid_t start_display(char name[32])
-{
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        char number[16];
-        snprintf(number, sizeof number, "%d", ends[1]);
-        int nowhere = open("/dev/null", O_WRONLY);
-        dup2(nowhere, STDOUT_FILENO);
-        dup2(nowhere, STDERR_FILENO);
-        close(ends[0]);
-        execlp("Xvfb", "Xvfb", "-displayfd", number, "-screen", "0", "1000x500x24", "-nolisten", "tcp",
-               (char *)NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    char number[16] = "";
-    size_t got = 0;
-    ssize_t more;
-    while (got < sizeof number - 1 && !strchr(number, '\n') &&
-           (more = read(ends[0], number + got, sizeof number - 1 - got)) > 0)
-        got += (size_t)more;
-    close(ends[0]);
-    number[strcspn(number, "\n")] = 0;
-    snprintf(name, 32, ":%s", number);
-    if (number[0]) return child;
-    waitpid(child, NULL, 0);
-    return 0;
-}
-
 /* Moves the pointer the way a hand would, from outside. */
 static void move_pointer(int16_t x, int16_t y)
 {
@@ -247,7 +215,7 @@ static void the_mouse_is_gaze(void **state)
 {
     (void)state;
     char name[32];
-    display = start_display(name);
+    display = start_display("1000x500x24", name);
     if (!display) {
         print_message("there is no Xvfb here, so no mouse\n");
         skip();

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "tests/driver_play.h"
 #include "xr/offscreen.h"
 #include "xr/renderer_internal.h"
 #include "xr/window.h"
@@ -655,22 +656,6 @@ static uint32_t add(const char *name)
     }
     sac_mesh_destroy(&mesh);
     return model;
-}
-
-/* Never destroyed: it keeps the driver and the layers loaded until the end, so that the leak checker knows
- * whose memory it is that they keep (lsan.supp). */
-static void hold_driver(void)
-{
-    static VkInstance instance;
-    const char *layer = "VK_LAYER_KHRONOS_validation";
-    VkInstanceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-        .enabledLayerCount = 1,
-        .ppEnabledLayerNames = &layer,
-    };
-    if (vkCreateInstance(&info, NULL, &instance) == VK_SUCCESS) return;
-    info.enabledLayerCount = 0;
-    if (vkCreateInstance(&info, NULL, &instance) != VK_SUCCESS) instance = VK_NULL_HANDLE;
 }
 
 int main(void)

@@ -1,42 +1,11 @@
 /* saccade view on a display of its own (Xvfb): it runs, its keys do what they say, its pictures are there.
  * Without Xvfb or a Vulkan device the suite is skipped and says so. */
-#include "program_play.h"
+#include "tests/display_play.h"
+#include "tests/program_play.h"
 
 #include <signal.h>
 
 static pid_t display;
-
-/* A display that picks its own number; 0 when there is no Xvfb. */
-static pid_t start_display(char name[32])
-{
-    int ends[2];
-    if (pipe(ends) != 0) return 0;
-    pid_t child = fork();
-    if (child == 0) {
-        char number[16];
-        int nowhere = open("/dev/null", O_WRONLY);
-        snprintf(number, sizeof number, "%d", ends[1]);
-        dup2(nowhere, STDOUT_FILENO);
-        dup2(nowhere, STDERR_FILENO);
-        close(ends[0]);
-        execlp("Xvfb", "Xvfb", "-displayfd", number, "-screen", "0", "640x480x24", "-nolisten", "tcp",
-               (char *)NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    char number[16] = "";
-    size_t got = 0;
-    ssize_t more;
-    while (child > 0 && got < sizeof number - 1 && !strchr(number, '\n') &&
-           (more = read(ends[0], number + got, sizeof number - 1 - got)) > 0)
-        got += (size_t)more;
-    close(ends[0]);
-    number[strcspn(number, "\n")] = 0;
-    snprintf(name, 32, ":%s", number);
-    if (number[0]) return child;
-    if (child > 0) waitpid(child, NULL, 0);
-    return 0;
-}
 
 #define SMALL "--bodies 12 --width 200 --height 150 --credits --json "
 
@@ -83,7 +52,7 @@ static void keys_do_what_they_say(void **state)
 static int enter(void **state)
 {
     char name[32];
-    display = start_display(name);
+    display = start_display("640x480x24", name);
     if (!display) {
         printf("SKIPPED: nothing was tested: Xvfb does not start; install xvfb\n");
         exit(77);

@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "tests/display_play.h"
+#include "tests/driver_play.h"
 #include "xr/offscreen.h"
 #include "xr/window.h"
 #include "xr/window_internal.h"
@@ -194,65 +196,18 @@ static void refuses_and_goes_on(void **state)
     assert_true(sac_window_possible());
 }
 
-/* A display that picks its own number; 0 when there is no Xvfb. */
-static pid_t start_display(void)
-{
-    int ends[2];
-    if (pipe(ends)) return 0;
-    pid_t child = fork();
-    if (child == 0) {
-        char number[16];
-        close(ends[0]);
-        snprintf(number, sizeof number, "%d", ends[1]);
-        execlp("Xvfb", "Xvfb", "-displayfd", number, "-screen", "0", "800x600x24", "-nolisten", "tcp",
-               "-noreset", (char *)NULL);
-        _exit(127);
-    }
-    close(ends[1]);
-    char text[32] = "";
-    size_t length = 0;
-    ssize_t got;
-    while (length < sizeof text - 1 && (got = read(ends[0], text + length, sizeof text - 1 - length)) > 0) {
-        length += (size_t)got;
-        if (strchr(text, '\n')) break;
-    }
-    close(ends[0]);
-    if (child < 0 || !strchr(text, '\n')) {
-        if (child > 0) waitpid(child, NULL, 0);
-        return 0;
-    }
-    char display[40];
-    snprintf(display, sizeof display, ":%d", atoi(text));
-    setenv("DISPLAY", display, 1);
-    unsetenv("WAYLAND_DISPLAY");
-    unsetenv("XAUTHORITY");
-    return child;
-}
-
-/* Never destroyed: it keeps the driver and the layers loaded until the end, so that the leak checker knows
- * whose memory it is that they keep (lsan.supp). */
-static void hold_driver(void)
-{
-    static VkInstance instance;
-    const char *layer = "VK_LAYER_KHRONOS_validation";
-    VkInstanceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-        .enabledLayerCount = 1,
-        .ppEnabledLayerNames = &layer,
-    };
-    if (vkCreateInstance(&info, NULL, &instance) == VK_SUCCESS) return;
-    info.enabledLayerCount = 0;
-    if (vkCreateInstance(&info, NULL, &instance) != VK_SUCCESS) instance = VK_NULL_HANDLE;
-}
-
 int main(void)
 {
     hold_driver();
-    pid_t display = start_display();
+    char name[32];
+    pid_t display = start_display("800x600x24", name);
     if (!display) {
         printf("SKIPPED: nothing was tested: Xvfb does not start; install xvfb\n");
         return 77;
     }
+    setenv("DISPLAY", name, 1);
+    unsetenv("WAYLAND_DISPLAY");
+    unsetenv("XAUTHORITY");
     sac_error error = {0};
     sac_mesh *mesh;
     if (sac_gallery_create(&gallery, &error) != SAC_OK ||
