@@ -6,19 +6,7 @@
 
 #include <stdlib.h>
 
-typedef struct keyed {
-    float key;
-    uint32_t point;
-} keyed;
-
-static int by_key(const void *a, const void *b)
-{
-    const keyed *x = a, *y = b;
-    if (x->key != y->key) return x->key < y->key ? -1 : 1;
-    return x->point < y->point ? -1 : x->point > y->point;
-}
-
-static void halve(const float (*points)[3], keyed *all, uint32_t count, uint32_t groups, uint32_t first,
+static void halve(const float (*points)[3], sac_keyed *all, uint32_t count, uint32_t groups, uint32_t first,
                   uint32_t *home)
 {
     while (groups > 1) {
@@ -28,7 +16,7 @@ static void halve(const float (*points)[3], keyed *all, uint32_t count, uint32_t
         for (int k = 1; k < 3; k++)
             if (box.high[k] - box.low[k] > box.high[axis] - box.low[axis]) axis = k;
         for (uint32_t i = 0; i < count; i++) all[i].key = points[all[i].point][axis];
-        qsort(all, count, sizeof *all, by_key);
+        qsort(all, count, sizeof *all, sac_keyed_order);
         uint32_t left = groups / 2, cut = (uint32_t)((uint64_t)count * left / groups);
         halve(points, all, cut, left, first, home);
         all += cut, count -= cut, groups -= left, first += left;
@@ -82,7 +70,7 @@ sac_result sac_clusters_make(sac_arena *arena, const float (*points)[3], uint32_
     out->first = sac_arena_alloc(arena, n + 1, sizeof *out->first);
     sac_arena scratch;
     sac_arena_init(&scratch);
-    keyed *all = sac_arena_alloc(&scratch, count, sizeof *all);
+    sac_keyed *all = sac_arena_alloc(&scratch, count, sizeof *all);
     sac_box *boxes = sac_arena_alloc(&scratch, n, sizeof *boxes);
     uint32_t *up = sac_arena_alloc(&scratch, n, sizeof *up);
     sac_result result = SAC_OK;

@@ -117,4 +117,17 @@ extern const sac_match_kernels sac_match_kernels_scalar, sac_match_kernels_sse2,
     sac_match_kernels_neon;
 const sac_match_kernels *sac_match_kernels_active(void);
 
+/* Points in the order of a key, for qsort; equal keys by number, so that every libc agrees. */
+typedef struct sac_keyed {
+    float key;
+    uint32_t point;
+} sac_keyed;
+
+static inline int sac_keyed_order(const void *a, const void *b)
+{
+    const sac_keyed *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return x->point < y->point ? -1 : x->point > y->point;
+}
+
 #endif

@@ -63,21 +63,9 @@ void sac_soft_rest_fit(const double (*q)[3], uint32_t count, sac_soft_rest_block
     for (int t = 0; t < 5; t++) out[t][lane] = above(sqrt(most[t]));
 }
 
-typedef struct keyed {
-    float key;
-    uint32_t point;
-} keyed;
-
-static int by_key(const void *a, const void *b)
-{
-    const keyed *x = a, *y = b;
-    if (x->key != y->key) return x->key < y->key ? -1 : 1;
-    return x->point < y->point ? -1 : x->point > y->point;
-}
-
 static int by_point(const void *a, const void *b)
 {
-    const keyed *x = a, *y = b;
+    const sac_keyed *x = a, *y = b;
     return x->point < y->point ? -1 : x->point > y->point;
 }
 
@@ -90,7 +78,7 @@ typedef struct node {
 typedef struct building {
     sac_soft_tree *tree;
     const sac_soft_model *model;
-    keyed *points; /* in the order to be */
+    sac_keyed *points; /* in the order to be */
     uint32_t *cluster_first;
     sac_array(node) nodes;
     sac_array(sac_link_block) links;
@@ -106,7 +94,7 @@ static void halve(building *b, sac_soft_range range, uint32_t parts, node *out, 
     }
     const sac_soft_model *m = b->model;
     const float *axes[3] = {m->x, m->y, m->z};
-    keyed *all = b->points + range.first;
+    sac_keyed *all = b->points + range.first;
     int axis = 0;
     float widest = -1;
     for (int k = 0; k < 3; k++) {
@@ -118,7 +106,7 @@ static void halve(building *b, sac_soft_range range, uint32_t parts, node *out, 
         if (high - low > widest) widest = high - low, axis = k;
     }
     for (uint32_t i = 0; i < range.count; i++) all[i].key = axes[axis][all[i].point];
-    qsort(all, range.count, sizeof *all, by_key);
+    qsort(all, range.count, sizeof *all, sac_keyed_order);
     uint32_t left = range.count / 2;
     halve(b, (sac_soft_range){range.first, left}, parts / 2, out, count);
     halve(b, (sac_soft_range){range.first + left, range.count - left}, parts / 2, out, count);
@@ -157,7 +145,7 @@ static bool grow(building *b)
         bool leaf = of.last - of.cluster == 1 && of.range.count <= tree->def.leaf_points;
         if (leaf || of.level == SAC_TREE_MOST_DEPTH) {
             *link = of.id | SAC_LINK_LEAF;
-            keyed *points = b->points + of.range.first;
+            sac_keyed *points = b->points + of.range.first;
             qsort(points, of.range.count, sizeof *points, by_point);
             tree->leaf_count++;
             continue;

@@ -58,24 +58,11 @@ static void step_at(sac_world *world, float rate, uint64_t budget_ns)
     CHECK(sac_world_step(world, &step, NULL, NULL) == SAC_OK);
 }
 
-static sac_terrain *wall_of_triangles(void)
-{
-    float vertices[4][3] = {{0, -3, -3}, {0, 3, -3}, {0, 3, 3}, {0, -3, 3}};
-    uint32_t triangles[2][3] = {{0, 2, 1}, {0, 3, 2}};
-    sac_mesh *mesh = NULL;
-    sac_terrain *terrain = NULL;
-    CHECK(sac_mesh_create((const float(*)[3])vertices, 4, (const uint32_t(*)[3])triangles, 2, "wall", &mesh,
-                          NULL) == SAC_OK);
-    CHECK(sac_terrain_from_mesh(mesh, &terrain, NULL) == SAC_OK);
-    sac_mesh_destroy(&mesh);
-    return terrain;
-}
-
 /* Thrown along +x at a wall at x = 0, never seen beyond it. */
 static void test_static_walls(void **state)
 {
     const shapes *s = *state;
-    sac_terrain *mesh = wall_of_triangles();
+    sac_terrain *mesh = play_wall_of_triangles();
     static const char *const walls[] = {"thin box", "plane", "thick box", "mesh"};
     sac_rng rng = sac_rng_seed(4);
     int through = 0;

@@ -57,19 +57,6 @@ static void put(scene *s, float x, float y, float z)
 
 static const sac_hand_state *hand(const scene *s) { return &s->hands.hand[0]; }
 
-static sac_terrain *wall_of_triangles(void)
-{
-    float vertices[4][3] = {{0, -3, -3}, {0, 3, -3}, {0, 3, 3}, {0, -3, 3}};
-    uint32_t triangles[2][3] = {{0, 2, 1}, {0, 3, 2}};
-    sac_mesh *mesh = NULL;
-    sac_terrain *terrain = NULL;
-    CHECK(sac_mesh_create((const float(*)[3])vertices, 4, (const uint32_t(*)[3])triangles, 2, "wall", &mesh,
-                          NULL) == SAC_OK);
-    CHECK(sac_terrain_from_mesh(mesh, &terrain, NULL) == SAC_OK);
-    sac_mesh_destroy(&mesh);
-    return terrain;
-}
-
 /* A wall whose face is at x = 0, of several kinds. */
 static void raise_wall(scene *s, int kind, const sac_terrain *mesh)
 {
@@ -88,7 +75,7 @@ static void raise_wall(scene *s, int kind, const sac_terrain *mesh)
 static void stops_at_a_wall(void **state)
 {
     (void)state;
-    sac_terrain *mesh = wall_of_triangles();
+    sac_terrain *mesh = play_wall_of_triangles();
     static const float speeds[] = {1, 5, 20, 60};
     for (int kind = 0; kind < 3; kind++)
         for (int r = 0; r < 3; r++)

@@ -20,25 +20,8 @@ enum { WIDTH = 320, HEIGHT = 240, MOST = 2048 };
 static sac_gallery *gallery;
 static uint32_t ball_model, knot_model, box_model;
 static sac_offscreen *screen;
-static uint32_t heard;
 
-/* Whatever the validation layer says is a failure, so it is printed. */
-static void hear(const char *text, void *user)
-{
-    (void)user;
-    heard++;
-    fprintf(stderr, "%.600s\n", text);
-}
-
-static sac_renderer_def plain_def(void)
-{
-    sac_renderer_def def = sac_default_renderer_def();
-    def.gallery = gallery;
-    def.validation = true;
-    def.message = hear;
-    def.shadow_size = 512;
-    return def;
-}
+static sac_renderer_def plain_def(void) { return validated_def(gallery, 512); }
 
 /* 90 degrees up and down, looking along -z from the origin. */
 static sac_eye plain_eye(uint32_t width)

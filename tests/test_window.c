@@ -25,24 +25,9 @@
 #include <GLFW/glfw3.h>
 
 static sac_gallery *gallery;
-static uint32_t model, heard;
+static uint32_t model;
 
-static void hear(const char *text, void *user)
-{
-    (void)user;
-    heard++;
-    fprintf(stderr, "%.600s\n", text);
-}
-
-static sac_renderer_def plain_def(void)
-{
-    sac_renderer_def def = sac_default_renderer_def();
-    def.gallery = gallery;
-    def.validation = true;
-    def.message = hear;
-    def.shadow_size = 256;
-    return def;
-}
+static sac_renderer_def plain_def(void) { return validated_def(gallery, 256); }
 
 typedef struct scene {
     sac_eye eyes[2];

@@ -227,4 +227,18 @@ static inline void play_pen(sac_world *world, float side, float high)
     play_body(world, end, SAC_BODY_STATIC, 0, high, h + t);
 }
 
+/* Two triangles, six metres a side, across the x axis. */
+static inline sac_terrain *play_wall_of_triangles(void)
+{
+    float vertices[4][3] = {{0, -3, -3}, {0, 3, -3}, {0, 3, 3}, {0, -3, 3}};
+    uint32_t triangles[2][3] = {{0, 2, 1}, {0, 3, 2}};
+    sac_mesh *mesh = NULL;
+    sac_terrain *terrain = NULL;
+    CHECK(sac_mesh_create((const float(*)[3])vertices, 4, (const uint32_t(*)[3])triangles, 2, "wall", &mesh,
+                          NULL) == SAC_OK);
+    CHECK(sac_terrain_from_mesh(mesh, &terrain, NULL) == SAC_OK);
+    sac_mesh_destroy(&mesh);
+    return terrain;
+}
+
 #endif
