@@ -16,6 +16,8 @@
 
 #include "shape_matching.h"
 #include "meshless.h"
+#include "soft_response.h"
+#include "soft_shape.h"
 #include "soft_tree.h"
 
 #endif

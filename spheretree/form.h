@@ -25,14 +25,27 @@ typedef enum sac_form_kind {
     SAC_FORM_BOX,
     SAC_FORM_PLANE,   /* solid below; never moves */
     SAC_FORM_TERRAIN, /* triangles or heights; never moves */
+    SAC_FORM_SOFT,    /* changes its shape: deform/soft_shape.h. What is met is a tree made for each body. */
     SAC_FORM_KINDS
 } sac_form_kind;
+
+/* A tree whose spheres change from step to step, in world space: who reads them asks first. */
+typedef struct sac_live {
+    /* The children of these nodes (links as in tree.h; leaves have none) will be read. One thread at a time.
+     */
+    void (*open)(void *owner, const uint32_t *links, uint32_t count);
+    /* One node as it is now, whether it was asked for or not. Any thread. */
+    void (*node)(const void *owner, uint32_t node, sac_tree_node_info *out);
+    void *owner;
+} sac_live;
 
 typedef struct sac_form {
     sac_form_kind kind;
     uint32_t levels; /* below the root: a tree's depth, else 0 */
     const sac_tree *tree;
+    const sac_live *live; /* of the tree; NULL: it never changes */
     const sac_terrain *terrain;
+    const struct sac_soft_shape *soft;
     float radius;    /* sphere, capsule */
     float half[3];   /* box: half its sides; capsule: half[1] is half the length of its axis */
     float normal[3]; /* plane: unit */
