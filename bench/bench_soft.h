@@ -1,0 +1,17 @@
+/* The parts of `saccade bench soft`, a file each: they say their table and add rows to their arrays. */
+#ifndef SAC_BENCH_BENCH_SOFT_H
+#define SAC_BENCH_BENCH_SOFT_H
+
+#include "apps/console.h"
+#include "base/error.h"
+#include "deform/deform.h"
+
+enum { SAC_BENCH_SOFT_REPEATS = 99 }; /* most */
+
+/* Meshless surfaces: boxes from nodes (`aabb`), two surfaces against complete refits (`refit`). */
+sac_result sac_bench_soft_surface(uint32_t repeats, json_t *aabb, json_t *refit, sac_error *error);
+
+/* CPU time of this thread, microseconds. */
+double sac_bench_soft_us(void);
+
+#endif
