@@ -6,23 +6,6 @@
 
 #include "base/cpu.h"
 
-typedef struct norms {
-    uint64_t step;
-    float a, square, mixed;
-} norms;
-
-struct sac_soft_cover {
-    sac_arena arena;
-    const sac_soft_tree *tree;
-    const sac_soft *soft;
-    sac_sphere_block *spheres;
-    uint64_t *step;  /* of each block */
-    norms *norms;    /* of each cluster, once a step and only if asked for */
-    uint32_t *stack; /* of links: a block and its siblings on every level */
-    sac_refit_kernel *kernel;
-    uint64_t refits;
-};
-
 sac_refit_kernel *sac_refit_kernel_active(void)
 {
     switch (sac_simd_active()) {
@@ -65,6 +48,7 @@ sac_result sac_soft_cover_create(const sac_soft_tree *tree, const sac_soft *soft
     }
     memset(cover->step, 0, tree->block_count * sizeof *cover->step); /* a body starts at step 1 */
     memset(cover->norms, 0, tree->model->cluster_count * sizeof *cover->norms);
+    sac_soft_cover_live(cover);
     *out_cover = cover;
     return SAC_OK;
 }
@@ -79,12 +63,12 @@ void sac_soft_cover_destroy(sac_soft_cover **cover)
 
 uint64_t sac_soft_cover_refits(const sac_soft_cover *cover) { return cover->refits; }
 
-static sac_refit_job job_of(sac_soft_cover *cover, uint32_t cluster)
+sac_refit_job sac_refit_job_of(sac_soft_cover *cover, uint32_t cluster)
 {
     const sac_soft_map *map = &cover->soft->clusters[cluster].map;
     bool quadratic = cover->soft->model->def.mode == SAC_SOFT_QUADRATIC;
     bool local = cover->tree->def.bound == SAC_SOFT_BOUND_LOCAL;
-    norms *n = &cover->norms[cluster];
+    sac_soft_norms *n = &cover->norms[cluster];
     if (n->step != cover->soft->step) {
         n->step = cover->soft->step;
         if (!quadratic || !local) n->a = sac_norm_above_f(map->a);
@@ -106,7 +90,7 @@ static void refit_mixed(sac_soft_cover *cover, uint32_t block)
             continue;
         }
         if (cluster != SAC_SOFT_SPANS) {
-            sac_refit_job job = job_of(cover, cluster);
+            sac_refit_job job = sac_refit_job_of(cover, cluster);
             sac_sphere_block eight;
             cover->kernel(&job, &tree->rest[block], &eight);
             out->x[lane] = eight.x[lane], out->y[lane] = eight.y[lane];
@@ -147,7 +131,7 @@ const sac_sphere_block *sac_soft_cover_block(sac_soft_cover *cover, uint32_t blo
     if (cluster == SAC_SOFT_SPANS) {
         refit_mixed(cover, block);
     } else {
-        sac_refit_job job = job_of(cover, cluster);
+        sac_refit_job job = sac_refit_job_of(cover, cluster);
         cover->kernel(&job, &cover->tree->rest[block], out);
     }
     return out;

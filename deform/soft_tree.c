@@ -165,6 +165,33 @@ static bool grow(building *b)
     return true;
 }
 
+/* Mean normals of the nodes, for those whose points agree. */
+static bool fill_normals(building *b, const uint32_t *order, const sac_soft_range *range)
+{
+    const float(*given)[3] = b->tree->def.normals;
+    if (!given) return true;
+    size_t lanes = (size_t)b->tree->block_count * 8;
+    float(*out)[3] = sac_arena_alloc(&b->tree->arena, lanes, sizeof *out);
+    if (!out) return false;
+    const float agree = 0.9394f; /* cos(SAC_CONTACT_CONE) */
+    for (size_t id = 0; id < lanes; id++) {
+        double sum[3] = {0}, length = 0;
+        for (uint32_t i = range[id].first; i < range[id].first + range[id].count; i++)
+            for (int k = 0; k < 3; k++) sum[k] += given[order[i]][k];
+        for (int k = 0; k < 3; k++) length += sum[k] * sum[k];
+        length = sqrt(length);
+        bool known = length > 0;
+        for (int k = 0; k < 3; k++) out[id][k] = known ? (float)(sum[k] / length) : 0;
+        for (uint32_t i = range[id].first; known && i < range[id].first + range[id].count; i++) {
+            const float *n = given[order[i]];
+            known = n[0] * out[id][0] + n[1] * out[id][1] + n[2] * out[id][2] >= agree;
+        }
+        if (!known) out[id][0] = out[id][1] = out[id][2] = 0;
+    }
+    b->tree->normal = (const float(*)[3])out;
+    return true;
+}
+
 static bool fill(building *b)
 {
     sac_soft_tree *tree = b->tree;
@@ -179,6 +206,9 @@ static bool fill(building *b)
     sac_soft_rest_block *rest = sac_arena_alloc(&tree->arena, blocks, sizeof *rest);
     if (!links || !parents || !cluster || !lane_cluster || !range || !order || !rest) return false;
     memcpy(links, b->links.data, blocks * sizeof *links);
+    /* Where children will be is not known before they are refitted: nothing is culled by it. */
+    for (uint32_t i = 0; i < blocks; i++)
+        for (int k = 0; k < 8; k++) links[i].bound[k] = 1e18f;
     memcpy(parents, b->parents.data, blocks * sizeof *parents);
     memset(range, 0, (size_t)blocks * 8 * sizeof *range);
     for (uint32_t i = 0; i < m->count; i++) order[i] = b->points[i].point;
@@ -206,7 +236,7 @@ static bool fill(building *b)
     }
     tree->links = links, tree->parents = parents, tree->cluster = cluster, tree->lane_cluster = lane_cluster;
     tree->range = range, tree->order = order, tree->rest = rest;
-    return true;
+    return fill_normals(b, order, range);
 }
 
 static bool build(building *b)

@@ -13,7 +13,8 @@
  * A cover is written by queries: one thread at a time.
  *
  * Index: sac_default_soft_tree_def  sac_soft_tree_create  sac_soft_tree_destroy  sac_soft_cover_create
- *        sac_soft_cover_destroy  sac_soft_cover_block  sac_soft_cover_refits  sac_soft_cover_touch
+ *        sac_soft_cover_destroy  sac_soft_cover_block  sac_soft_cover_refits  sac_soft_cover_form
+ *        sac_soft_cover_renew  sac_soft_cover_touch
  */
 #ifndef SAC_DEFORM_SOFT_TREE_H
 #define SAC_DEFORM_SOFT_TREE_H
@@ -32,6 +33,8 @@ typedef enum sac_soft_bound {
 typedef struct sac_soft_tree_def {
     uint32_t leaf_points; /* a node with at most this many is a leaf; default 4 */
     sac_soft_bound bound;
+    /* Of the points at rest, outwards, unit; read while building. NULL (default): nodes know none. */
+    const float (*normals)[3];
 } sac_soft_tree_def;
 
 sac_soft_tree_def sac_default_soft_tree_def(void);
@@ -53,6 +56,9 @@ typedef struct sac_soft_tree {
     const uint32_t *lane_cluster; /* of each node; SAC_SOFT_SPANS when it spans several */
     const sac_soft_range *range;  /* of each node */
     const uint32_t *order;        /* points */
+    /* Of each node: mean normal at rest, unit, zero when unknown or when its points do not agree within
+     * SAC_CONTACT_CONE. NULL: none was given. */
+    const float (*normal)[3];
     /* Private. */
     const struct sac_soft_rest_block *rest;
     sac_arena arena;
@@ -74,6 +80,13 @@ void sac_soft_cover_destroy(sac_soft_cover **cover);
 const sac_sphere_block *sac_soft_cover_block(sac_soft_cover *cover, uint32_t block);
 /* Spheres refitted since the cover was made. */
 uint64_t sac_soft_cover_refits(const sac_soft_cover *cover);
+
+/* As a form for meetings: a tree in world space (its pose is the identity), whose spheres are refitted when a
+ * meeting opens their parent. Fills in all but mass, and again after each step what changes: ball and box.
+ * The form points into the cover, and what it meets is read between steps: after sac_soft_move, before the
+ * next sac_soft_pull. */
+void sac_soft_cover_form(sac_soft_cover *cover, sac_form *out_form);
+void sac_soft_cover_renew(sac_soft_cover *cover, sac_form *form);
 
 /* Points inside a world ball, descending from the root and refitting on the way. Writes at most `room` point
  * numbers and returns how many there are; ascending within each leaf. */

@@ -27,4 +27,30 @@ typedef void sac_refit_kernel(const sac_refit_job *job, const sac_soft_rest_bloc
 sac_refit_kernel sac_refit_kernel_scalar, sac_refit_kernel_sse2, sac_refit_kernel_avx2, sac_refit_kernel_neon;
 sac_refit_kernel *sac_refit_kernel_active(void);
 
+/* Of a cluster's matrices, once a step and only if asked for. */
+typedef struct sac_soft_norms {
+    uint64_t step;
+    float a, square, mixed;
+} sac_soft_norms;
+
+struct sac_soft_cover {
+    sac_arena arena;
+    const sac_soft_tree *tree;
+    const sac_soft *soft;
+    sac_sphere_block *spheres;
+    uint64_t *step;        /* of each block */
+    sac_soft_norms *norms; /* of each cluster */
+    uint32_t *stack;       /* of links: a block and its siblings on every level */
+    sac_refit_kernel *kernel;
+    uint64_t refits;
+    /* The same as a tree like any other: spheres as they were when last asked for. */
+    sac_tree view;
+    sac_live live;
+};
+
+/* What a refit of spheres of this cluster needs, as the body is now. */
+sac_refit_job sac_refit_job_of(sac_soft_cover *cover, uint32_t cluster);
+/* soft_live.c: fills in view and live. */
+void sac_soft_cover_live(sac_soft_cover *cover);
+
 #endif

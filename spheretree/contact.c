@@ -33,6 +33,20 @@ sac_contact_node sac_contact_node_of(const sac_tree *tree, uint32_t id)
     };
 }
 
+sac_contact_node sac_contact_node_now(const sac_form *form, uint32_t id)
+{
+    if (!form->live) return sac_contact_node_of(form->tree, id);
+    sac_tree_node_info n;
+    form->live->node(form->live->owner, id, &n);
+    return (sac_contact_node){
+        .centre = {n.centre[0], n.centre[1], n.centre[2]},
+        .radius = n.radius,
+        .gap = n.gap,
+        .normal = {n.normal[0], n.normal[1], n.normal[2]},
+        .tight = n.cone <= SAC_CONTACT_CONE && (n.normal[0] != 0 || n.normal[1] != 0 || n.normal[2] != 0),
+    };
+}
+
 static sac_contact_node node_in_world(const sac_tree *tree, const float rows[3][3], const sac_transform *pose,
                                       uint32_t id)
 {

@@ -2,7 +2,7 @@
 #ifndef SAC_SPHERETREE_CONTACT_INTERNAL_H
 #define SAC_SPHERETREE_CONTACT_INTERNAL_H
 
-#include "spheretree/descent.h"
+#include "spheretree/form.h"
 
 /* A node in any frame and unit. */
 typedef struct sac_contact_node {
@@ -12,6 +12,14 @@ typedef struct sac_contact_node {
 
 /* In its tree's own frame. */
 sac_contact_node sac_contact_node_of(const sac_tree *tree, uint32_t id);
+/* As it is now, when the form's tree changes. */
+sac_contact_node sac_contact_node_now(const sac_form *form, uint32_t id);
+
+/* The children of these nodes will be read. */
+static inline void sac_form_open(const sac_form *form, const uint32_t *links, uint32_t count)
+{
+    if (form->live) form->live->open(form->live->owner, links, count);
+}
 
 /* Point, normal, depth and uncertainty of two nodes in one frame. False: nothing tells the direction, and the
  * normal is not unit. */

@@ -1,4 +1,5 @@
 /* Rays and nearest points of any form. */
+#include "spheretree/contact_internal.h"
 #include "spheretree/descent_internal.h"
 #include "spheretree/field_internal.h"
 #include "spheretree/terrain_internal.h"
@@ -7,6 +8,8 @@
 sac_result sac_form_ray(const sac_form *form, const sac_transform *pose, const float origin[3],
                         const float direction[3], float most, sac_ray_hit *out, sac_error *error)
 {
+    if (form->kind == SAC_FORM_TREE && form->live) /* a ray does not say where it will look */
+        for (uint32_t block = 1; block < form->tree->block_count; block++) sac_form_open(form, &block, 1);
     if (form->kind == SAC_FORM_TREE)
         return sac_ray_query(form->tree, pose, origin, direction, most, out, error);
     *out = (sac_ray_hit){0};
@@ -60,8 +63,9 @@ static float ball_apart(const sac_tree *tree, uint32_t id, const float p[3])
 }
 
 /* Least apart of all leaves, and which. */
-static float nearest_leaf(const sac_tree *tree, const float p[3], float most, uint32_t *out_id)
+static float nearest_leaf(const sac_form *form, const float p[3], float most, uint32_t *out_id)
 {
+    const sac_tree *tree = form->tree;
     waiting stack[SAC_TREE_MOST_DEPTH * SAC_TREE_MOST_BRANCH + 1];
     uint32_t count = 0;
     float best = FLT_MAX;
@@ -75,6 +79,7 @@ static float nearest_leaf(const sac_tree *tree, const float p[3], float most, ui
             *out_id = top.id;
             continue;
         }
+        sac_form_open(form, &link, 1);
         for (uint32_t k = 0; k < tree->blocks_per_node * SAC_LANES; k++) {
             uint32_t id = link * SAC_LANES + k;
             if (!sac_tree_has(tree, id)) continue;
@@ -99,7 +104,7 @@ float sac_form_distance(const sac_form *form, const sac_transform *pose, const f
     float local_most = most / pose->scale;
     if (form->kind == SAC_FORM_TREE) {
         uint32_t id = 0;
-        distance = nearest_leaf(form->tree, p, local_most, &id);
+        distance = nearest_leaf(form, p, local_most, &id);
         if (distance == FLT_MAX) return FLT_MAX;
         sac_ball b = sac_ball_of(form->tree, id);
         for (int i = 0; i < 3; i++) n[i] = p[i] - (i == 0 ? b.x : i == 1 ? b.y : b.z);

@@ -2,6 +2,7 @@
  * against terrain. Work is done in the field's own space; meeting->m takes the tree there. */
 #include "spheretree/field_internal.h"
 
+#include "spheretree/contact_internal.h"
 #include "spheretree/meeting_internal.h"
 #include "spheretree/terrain_internal.h"
 #include "spheretree/vector_internal.h"
@@ -21,6 +22,7 @@
 
 /* The meeting seen from the tree. */
 typedef struct sides {
+    const sac_form *form; /* of the tree */
     const sac_tree *tree;
     const sac_form *field;
     const sac_transform *tree_pose, *field_pose;
@@ -28,8 +30,8 @@ typedef struct sides {
 
 static sides sides_of(const sac_meeting *m)
 {
-    return m->swapped ? (sides){m->b->tree, m->a, m->pose_b, m->pose_a}
-                      : (sides){m->a->tree, m->b, m->pose_a, m->pose_b};
+    return m->swapped ? (sides){m->b, m->b->tree, m->a, m->pose_b, m->pose_a}
+                      : (sides){m->a, m->a->tree, m->b, m->pose_a, m->pose_b};
 }
 
 static bool has_tree(const sac_meeting *m)
@@ -117,6 +119,7 @@ static sac_opened open_against_solid(const sac_meeting *m, const sides *s, const
         if (batch > room) batch = room;
         if (batch > room_done) batch = room_done;
         if (batch == 0) break;
+        sac_form_open(s->form, links + opened.used, (uint32_t)batch);
         kernel(&job, links + opened.used, (uint32_t)batch, m->swapped ? next->b : next->a, &next->count,
                m->swapped ? done->b : done->a, &done->count);
         opened.used += (uint32_t)batch;
@@ -146,6 +149,7 @@ static sac_opened open_against_terrain(const sac_meeting *m, const sides *s, con
         if (opened.tests >= credits || next->room - next->count < most ||
             done->room - done->count < most * LEAF_TOUCHES)
             break;
+        sac_form_open(s->form, links + opened.used, 1);
         sac_lanes at = sac_link_lanes(s->tree, links[opened.used]);
         for (uint32_t k = 0; k < at.blocks * SAC_LANES; k++) {
             uint32_t id = at.block * SAC_LANES + k;
@@ -185,7 +189,10 @@ sac_opened sac_field_meeting_open(sac_workspace *workspace, const sac_meeting *m
 static bool node_touch(const sac_meeting *m, const sides *s, uint32_t id, uint32_t *feature, bool known,
                        float centre[3], float *radius, float normal[3], float *distance, uint64_t *tests)
 {
-    *radius = node_ball(m, s->tree, id, centre);
+    sac_contact_node node = sac_contact_node_now(s->form, id);
+    sac_ball ball = sac_ball_move(m->m, m->scale,
+                                  (sac_ball){node.centre[0], node.centre[1], node.centre[2], node.radius});
+    centre[0] = ball.x, centre[1] = ball.y, centre[2] = ball.z, *radius = ball.r;
     float reach = *radius + m->margin / s->field_pose->scale;
     if (s->field->kind != SAC_FORM_TERRAIN) {
         sac_solid solid = sac_solid_of(s->field, 1);
@@ -240,7 +247,7 @@ static void gather(const sac_meeting *m, const sides *s, const sac_pairs *pairs,
 
 static float gap_of(const sides *s, uint32_t node)
 {
-    return s->tree->features[node / SAC_LANES].gap[node % SAC_LANES] * s->tree_pose->scale;
+    return sac_contact_node_now(s->form, node).gap * s->tree_pose->scale;
 }
 
 uint32_t sac_field_meeting_contacts(const sac_meeting *m, const sac_pairs *pending, const sac_pairs *done,

@@ -98,6 +98,8 @@ sac_opened sac_tree_meeting_open(sac_workspace *w, const sac_meeting *m, uint32_
         uint32_t count = front->count - opened.used;
         if (count > most) count = most;
         if (count > affordable) count = affordable ? (uint32_t)affordable : 1;
+        sac_form_open(m->a, front->a + opened.used, count);
+        sac_form_open(m->b, front->b + opened.used, count);
         uint64_t tests = w->kernel->prepare(&d, front->a + opened.used, front->b + opened.used, count, kind,
                                             direct, w->jobs);
         opened.tests += tests;
@@ -117,7 +119,7 @@ sac_opened sac_tree_meeting_open(sac_workspace *w, const sac_meeting *m, uint32_
 /* The meeting's two nodes in a's frame. */
 static sac_contact_node node_of_b(const sac_meeting *m, uint32_t id)
 {
-    sac_contact_node out = sac_contact_node_of(m->b->tree, id);
+    sac_contact_node out = sac_contact_node_now(m->b, id);
     sac_ball ball =
         sac_ball_move(m->m, m->scale, (sac_ball){out.centre[0], out.centre[1], out.centre[2], out.radius});
     out.centre[0] = ball.x, out.centre[1] = ball.y, out.centre[2] = ball.z, out.radius = ball.r;
@@ -141,7 +143,7 @@ static void contact_of(const sac_meeting *m, const float rows[3][3], uint32_t no
                        sac_contact *out)
 {
     const sac_transform *pose = m->pose_a;
-    sac_contact_node a = sac_contact_node_of(m->a->tree, node_a), b = node_of_b(m, node_b);
+    sac_contact_node a = sac_contact_node_now(m->a, node_a), b = node_of_b(m, node_b);
     sac_contact local;
     bool known = sac_contact_between(&a, &b, &local) || direction_of_roots(m, local.normal);
     const float *p = local.point, *n = local.normal;

@@ -301,7 +301,7 @@ static void same_bits_on_all_paths(void **state)
         for (int bound = 0; bound < 2; bound++) {
             fill(&rng, 900, 1, 0.5f, 1);
             sac_soft_def def = sac_default_soft_def();
-            sac_soft_tree_def tree_def = {4, (sac_soft_bound)bound};
+            sac_soft_tree_def tree_def = {.leaf_points = 4, .bound = (sac_soft_bound)bound};
             play p = begin(900, &def, &tree_def);
             for (int turn = 0; turn < 10; turn++) {
                 sac_soft_push(p.soft, (uint32_t)turn, (float[3]){90, 50, 0}, NULL);
