@@ -160,52 +160,130 @@ SAC_ALWAYS_INLINE sac_f8 mean(const sac_soft_model *model, const float *slots, u
     return MUL(sum, sac_f8_load(model->share + (size_t)eight * 8));
 }
 
-static uint32_t points(const sac_match_points *job, uint32_t first, uint32_t last)
+/* Slows eight velocities to `most` where they are faster; returns the lanes. What is no number stands still.
+ */
+SAC_ALWAYS_INLINE uint32_t limit(sac_f8 speed[3], sac_f8 most, float slack)
+{
+    sac_f8 square = ADD(ADD(MUL(speed[0], speed[0]), MUL(speed[1], speed[1])), MUL(speed[2], speed[2]));
+    sac_f8 most2 = MUL(most, most), one = sac_f8_set(1);
+    uint32_t fast = 255u & ~sac_f8_le(square, MUL(most2, sac_f8_set(slack)));
+    if (!fast) return 0;
+    /* square > most2 > 0, so the root is no 0 */
+    sac_f8 shrink = sac_f8_pick_less(most2, square, sac_f8_div(most, sac_f8_sqrt(square)), one);
+    _Alignas(32) float l[3][8];
+    for (int r = 0; r < 3; r++) sac_f8_store(l[r], MUL(speed[r], shrink));
+    for (int k = 0; k < 8; k++)
+        if (!(l[0][k] - l[0][k] == 0 && l[1][k] - l[1][k] == 0 && l[2][k] - l[2][k] == 0))
+            l[0][k] = l[1][k] = l[2][k] = 0;
+    for (int r = 0; r < 3; r++) speed[r] = sac_f8_load(l[r]);
+    return fast;
+}
+
+SAC_ALWAYS_INLINE uint32_t real_lanes(const sac_soft_model *model, uint32_t i)
+{
+    return model->count - i < 8 ? (1u << (model->count - i)) - 1 : 255u;
+}
+
+static uint32_t pull(const sac_match_points *job, uint32_t first, uint32_t last)
 {
     sac_soft *soft = job->soft;
     const sac_soft_model *model = soft->model;
     bool whole = model->cluster_count == 1;
-    float *x[3] = {soft->x, soft->y, soft->z}, *v[3] = {soft->vx, soft->vy, soft->vz};
+    const float *x[3] = {soft->x, soft->y, soft->z};
+    float *v[3] = {soft->vx, soft->vy, soft->vz};
     const float *g[3] = {soft->gx, soft->gy, soft->gz}, *u[3] = {soft->ux, soft->uy, soft->uz};
-    const float *to[3] = {soft->tx, soft->ty, soft->tz};
-    sac_f8 pull = sac_f8_set(job->pull), drag = sac_f8_set(job->drag), dt = sac_f8_set(job->dt);
-    sac_f8 most = sac_f8_set(job->most_speed), most2 = MUL(most, most), zero = sac_f8_set(0),
-           one = sac_f8_set(1);
-    sac_f8 high = sac_f8_set(SAC_SOFT_REACH), low = sac_f8_set(-SAC_SOFT_REACH);
+    sac_f8 by = sac_f8_set(job->pull), drag = sac_f8_set(job->drag), most = sac_f8_set(job->most_speed);
     uint32_t slowed = 0;
     for (uint32_t e = first; e < last; e++) {
         uint32_t i = e * 8;
-        sac_f8 position[3], speed[3], square = zero;
+        sac_f8 speed[3];
         for (int r = 0; r < 3; r++) {
             sac_f8 p = sac_f8_load(x[r] + i), s = sac_f8_load(v[r] + i);
             sac_f8 goal = whole ? sac_f8_load(g[r] + i) : mean(model, g[r], e);
-            sac_f8 change = ADD(MUL(pull, SUB(goal, p)), sac_f8_set(job->gravity[r] * job->dt));
+            sac_f8 change = ADD(MUL(by, SUB(goal, p)), sac_f8_set(job->gravity[r] * job->dt));
             if (job->drag > 0) {
                 sac_f8 rigid = whole ? sac_f8_load(u[r] + i) : mean(model, u[r], e);
                 change = ADD(change, MUL(drag, SUB(rigid, s)));
             }
-            s = ADD(s, change);
-            if (soft->held) {
-                sac_f8 loose = sac_f8_load(soft->loose + i);
-                sac_f8 there = sac_f8_div(SUB(sac_f8_load(to[r] + i), p), dt);
-                s = ADD(MUL(loose, s), MUL(SUB(one, loose), there));
-            }
-            position[r] = p, speed[r] = s, square = ADD(square, MUL(s, s));
+            speed[r] = ADD(s, change);
         }
-        uint32_t fast = 255u & ~sac_f8_le(square, most2);
-        uint32_t real = model->count - i < 8 ? (1u << (model->count - i)) - 1 : 255u;
-        if (fast) { /* square > most2 > 0, so the root is no 0 */
-            sac_f8 shrink = sac_f8_pick_less(most2, square, sac_f8_div(most, sac_f8_sqrt(square)), one);
-            for (int r = 0; r < 3; r++) speed[r] = MUL(speed[r], shrink);
-            slowed += sac_bits(fast & real);
-        }
+        uint32_t fast = limit(speed, most, 1);
+        if (fast) slowed += sac_bits(fast & real_lanes(model, i));
+        for (int r = 0; r < 3; r++) sac_f8_store(v[r] + i, speed[r]);
+    }
+    return slowed;
+}
+
+/* Held points: the velocity that takes them to their targets. */
+SAC_ALWAYS_INLINE void follow(const sac_match_points *job, uint32_t i, sac_f8 speed[3])
+{
+    const sac_soft *soft = job->soft;
+    const float *x[3] = {soft->x, soft->y, soft->z}, *to[3] = {soft->tx, soft->ty, soft->tz};
+    sac_f8 loose = sac_f8_load(soft->loose + i), dt = sac_f8_set(job->dt), half = sac_f8_set(0.5f);
+    for (int r = 0; r < 3; r++) {
+        sac_f8 there = sac_f8_div(SUB(sac_f8_load(to[r] + i), sac_f8_load(x[r] + i)), dt);
+        speed[r] = sac_f8_pick_less(half, loose, speed[r], there);
+    }
+}
+
+static void hold(const sac_match_points *job, uint32_t first, uint32_t last)
+{
+    sac_soft *soft = job->soft;
+    float *v[3] = {soft->vx, soft->vy, soft->vz};
+    for (uint32_t i = first * 8; i < last * 8; i += 8) {
+        sac_f8 speed[3];
+        for (int r = 0; r < 3; r++) speed[r] = sac_f8_load(v[r] + i);
+        follow(job, i, speed);
+        limit(speed, sac_f8_set(job->most_speed), 1);
+        for (int r = 0; r < 3; r++) sac_f8_store(v[r] + i, speed[r]);
+    }
+}
+
+static uint32_t move(const sac_match_points *job, uint32_t first, uint32_t last)
+{
+    sac_soft *soft = job->soft;
+    float *x[3] = {soft->x, soft->y, soft->z}, *v[3] = {soft->vx, soft->vy, soft->vz};
+    sac_f8 dt = sac_f8_set(job->dt), most = sac_f8_set(job->most_speed);
+    sac_f8 high = sac_f8_set(SAC_SOFT_REACH), low = sac_f8_set(-SAC_SOFT_REACH);
+    uint32_t slowed = 0;
+    for (uint32_t i = first * 8; i < last * 8; i += 8) {
+        sac_f8 speed[3];
+        for (int r = 0; r < 3; r++) speed[r] = sac_f8_load(v[r] + i);
+        if (soft->held) follow(job, i, speed);
+        /* What the pull has limited may be above by a rounding. */
+        uint32_t fast = limit(speed, most, 1.000001f);
+        if (fast) slowed += sac_bits(fast & real_lanes(soft->model, i));
+        if (fast || soft->held)
+            for (int r = 0; r < 3; r++) sac_f8_store(v[r] + i, speed[r]);
         for (int r = 0; r < 3; r++) {
-            sac_f8 p = ADD(position[r], MUL(dt, speed[r]));
+            sac_f8 p = ADD(sac_f8_load(x[r] + i), MUL(dt, speed[r]));
             sac_f8_store(x[r] + i, sac_f8_min(sac_f8_max(p, low), high));
-            sac_f8_store(v[r] + i, speed[r]);
         }
     }
     return slowed;
+}
+
+/* Gravity, and the momentum after it. */
+static void fall(const sac_match_points *job, double momentum[3])
+{
+    sac_soft *soft = job->soft;
+    float *v[3] = {soft->vx, soft->vy, soft->vz};
+    uint32_t lanes = soft->model->lanes, count = soft->model->count;
+    for (int r = 0; r < 3; r++) {
+        sac_f8 change = sac_f8_set(job->gravity[r] * job->dt);
+        momentum[r] = 0;
+        for (uint32_t spell = 0; spell < lanes; spell += SPELL) {
+            uint32_t end = spell + SPELL < lanes ? spell + SPELL : lanes;
+            sac_f8 sum = sac_f8_set(0);
+            for (uint32_t i = spell; i < end; i += 8) {
+                sac_f8 s = ADD(sac_f8_load(v[r] + i), change);
+                sac_f8_store(v[r] + i, s);
+                sum = ADD(sum, MUL(s, sac_f8_load(soft->model->mass + i)));
+            }
+            momentum[r] += across(sum);
+        }
+        for (uint32_t i = count; i < lanes; i++) momentum[r] -= (double)v[r][i] * soft->model->mass[i];
+    }
 }
 
 static float stray(const sac_match_job *job)
@@ -225,6 +303,6 @@ static float stray(const sac_match_job *job)
 
 #define KERNELS_OF(path) sac_match_kernels_##path
 #define KERNELS(path) KERNELS_OF(path)
-const sac_match_kernels KERNELS(SAC_SIMD_PATH) = {gather, moments, goals, points, stray};
+const sac_match_kernels KERNELS(SAC_SIMD_PATH) = {gather, moments, goals, pull, hold, move, fall, stray};
 
 #endif

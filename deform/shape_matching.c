@@ -173,7 +173,7 @@ static sac_match_job job_of(sac_soft *s, const sac_soft_cluster *c)
 static void set_map(sac_soft_cluster_state *state, const sac_soft_cluster *c, const double terms[3][9],
                     const double centre[3])
 {
-    sac_soft_map *map = &state->map;
+    sac_soft_map *map = &state->next;
     double body = 0, far = 0;
     for (int i = 0; i < 3; i++) {
         double t = centre[i], size = 0;
@@ -197,7 +197,7 @@ static void set_map(sac_soft_cluster_state *state, const sac_soft_cluster *c, co
     }
     /* A dozen roundings of body-sized sums and one of the position, in a goal and in a centre, in three
      * coordinates. */
-    state->allowance = (float)(4e-6 * body + 4e-7 * (far + body));
+    map->stray = (float)(4e-6 * body + 4e-7 * (far + body));
 }
 
 /* det^(-1/3), at most 2; for a fit that is nearly flat less and less, and none for an inverted one, which
@@ -259,17 +259,19 @@ static void match_cluster(sac_soft *s, uint32_t index, double dt, const sac_matc
     set_map(state, c, terms, centre);
     if (def->creep > 0 && finite) flow(state, def, linear, turn, dt);
 
-    sac_match_motion motion = {.map = &state->map};
+    sac_match_motion motion = {.map = &state->next};
     if (job.damped) find_spin(&sums, &motion);
     kernels->goals(&job, &motion);
 }
 
-/* d of the bounds, over all points of the cluster: with alpha < 1, overlapping clusters, contacts or gravity
- * no point is exactly at its goal. */
-static void measure_stray(sac_soft *s, uint32_t index, const sac_match_kernels *kernels)
+/* The map of the last pull is the points' from now on. d of its bounds, over all points of the cluster: with
+ * alpha < 1, overlapping clusters, contacts or gravity no point is exactly at its goal. */
+static void settle_cluster(sac_soft *s, uint32_t index, const sac_match_kernels *kernels)
 {
     sac_match_job job = job_of(s, &s->model->clusters[index]);
     sac_soft_cluster_state *state = &s->clusters[index];
+    state->map = state->next;
+    state->allowance = state->next.stray;
     state->map.stray = sqrtf(kernels->stray(&job)) * 1.000001f + state->allowance;
 }
 
@@ -277,6 +279,7 @@ typedef struct stepping {
     sac_soft *const *bodies;
     const sac_soft_step_def *def;
     const sac_match_kernels *kernels;
+    bool pull, move; /* which halves */
     sac_soft *one;
     sac_match_points points;
     atomic_uint slowed;
@@ -307,6 +310,14 @@ static sac_match_points points_job(sac_soft *s, const sac_soft_step_def *def)
         .most_speed = d->most_speed};
 }
 
+/* Whoever changed the velocity of the last point need not know of its copies. */
+static void repeat_velocity(sac_soft *s)
+{
+    uint32_t last = s->model->count - 1;
+    for (uint32_t i = last + 1; i < s->model->lanes; i++)
+        s->vx[i] = s->vx[last], s->vy[i] = s->vy[last], s->vz[i] = s->vz[last];
+}
+
 static void range_bodies(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
     stepping *step = context;
@@ -314,10 +325,19 @@ static void range_bodies(uint32_t first, uint32_t last, uint32_t worker, void *c
     for (uint32_t i = first; i < last; i++) {
         sac_soft *s = step->bodies[i];
         sac_match_points points = points_job(s, step->def);
-        for (uint32_t c = 0; c < s->model->cluster_count; c++)
-            match_cluster(s, c, step->def->dt, step->kernels);
-        s->slowed = step->kernels->points(&points, 0, s->model->lanes / 8);
-        for (uint32_t c = 0; c < s->model->cluster_count; c++) measure_stray(s, c, step->kernels);
+        uint32_t eights = s->model->lanes / 8;
+        s->slowed = 0;
+        if (step->pull) {
+            for (uint32_t c = 0; c < s->model->cluster_count; c++)
+                match_cluster(s, c, step->def->dt, step->kernels);
+            s->slowed = step->kernels->pull(&points, 0, eights);
+            if (s->held) step->kernels->hold(&points, 0, eights);
+        }
+        if (step->move) {
+            repeat_velocity(s);
+            s->slowed += step->kernels->move(&points, 0, eights);
+            for (uint32_t c = 0; c < s->model->cluster_count; c++) settle_cluster(s, c, step->kernels);
+        }
     }
 }
 
@@ -328,49 +348,124 @@ static void range_clusters(uint32_t first, uint32_t last, uint32_t worker, void 
     for (uint32_t c = first; c < last; c++) match_cluster(step->one, c, step->def->dt, step->kernels);
 }
 
-static void range_points(uint32_t first, uint32_t last, uint32_t worker, void *context)
+static void range_pull(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
     stepping *step = context;
     (void)worker;
-    atomic_fetch_add(&step->slowed, step->kernels->points(&step->points, first, last));
+    atomic_fetch_add(&step->slowed, step->kernels->pull(&step->points, first, last));
+    if (step->one->held) step->kernels->hold(&step->points, first, last);
 }
 
-static void range_stray(uint32_t first, uint32_t last, uint32_t worker, void *context)
+static void range_move(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
     stepping *step = context;
     (void)worker;
-    for (uint32_t c = first; c < last; c++) measure_stray(step->one, c, step->kernels);
+    atomic_fetch_add(&step->slowed, step->kernels->move(&step->points, first, last));
+}
+
+static void range_settle(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+    stepping *step = context;
+    (void)worker;
+    for (uint32_t c = first; c < last; c++) settle_cluster(step->one, c, step->kernels);
+}
+
+static bool good_step(const sac_soft_step_def *def)
+{
+    if (!(def->dt >= 1e-6f && def->dt <= 1) || !sac_vec3_is_finite(def->gravity)) return false;
+    for (int k = 0; k < 3; k++)
+        if (fabsf(def->gravity[k]) > 1e6f) return false;
+    return true;
+}
+
+/* Few bodies: threads over the clusters and points of each. */
+static void step_one(stepping *step, sac_soft *s, sac_tasks *tasks)
+{
+    uint32_t clusters = s->model->cluster_count, eights = s->model->lanes / 8;
+    step->one = s;
+    step->points = points_job(s, step->def);
+    atomic_store(&step->slowed, 0);
+    if (step->pull) {
+        sac_tasks_for(tasks, clusters, 1, range_clusters, step);
+        sac_tasks_for(tasks, eights, 64, range_pull, step);
+    }
+    if (step->move) {
+        repeat_velocity(s);
+        sac_tasks_for(tasks, eights, 64, range_move, step);
+        sac_tasks_for(tasks, clusters, 1, range_settle, step);
+    }
+    s->slowed = atomic_load(&step->slowed);
+}
+
+static sac_result step_bodies(stepping *step, uint32_t count, sac_tasks *tasks, sac_soft_report *out_report)
+{
+    if (!good_step(step->def)) return SAC_ERROR_ARGUMENT;
+    step->kernels = sac_match_kernels_active();
+    if (count >= 4 * sac_tasks_threads(tasks) || sac_tasks_threads(tasks) == 1)
+        sac_tasks_for(tasks, count, 1, range_bodies, step);
+    else
+        for (uint32_t i = 0; i < count; i++) step_one(step, step->bodies[i], tasks);
+    sac_soft_report report = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        sac_soft *s = step->bodies[i];
+        s->step += step->move;
+        report.slowed += s->slowed;
+        for (uint32_t c = 0; step->pull && c < s->model->cluster_count; c++) {
+            report.found_anew += s->clusters[c].found_anew;
+            report.plastic += s->clusters[c].yielded;
+        }
+    }
+    if (out_report) *out_report = report;
+    return SAC_OK;
 }
 
 sac_result sac_soft_step(sac_soft *const *bodies, uint32_t count, const sac_soft_step_def *def,
                          sac_tasks *tasks, sac_soft_report *out_report)
 {
-    if (!(def->dt >= 1e-6f && def->dt <= 1) || !sac_vec3_is_finite(def->gravity)) return SAC_ERROR_ARGUMENT;
-    for (int k = 0; k < 3; k++)
-        if (fabsf(def->gravity[k]) > 1e6f) return SAC_ERROR_ARGUMENT;
-    stepping step = {.bodies = bodies, .def = def, .kernels = sac_match_kernels_active()};
-    if (count >= 4 * sac_tasks_threads(tasks) || sac_tasks_threads(tasks) == 1) {
-        sac_tasks_for(tasks, count, 1, range_bodies, &step);
-    } else {
-        for (uint32_t i = 0; i < count; i++) { /* few bodies: threads over the clusters of each */
-            step.one = bodies[i];
-            step.points = points_job(bodies[i], def);
-            atomic_store(&step.slowed, 0);
-            sac_tasks_for(tasks, bodies[i]->model->cluster_count, 1, range_clusters, &step);
-            sac_tasks_for(tasks, bodies[i]->model->lanes / 8, 64, range_points, &step);
-            sac_tasks_for(tasks, bodies[i]->model->cluster_count, 1, range_stray, &step);
-            bodies[i]->slowed = atomic_load(&step.slowed);
+    stepping step = {.bodies = bodies, .def = def, .pull = true, .move = true};
+    return step_bodies(&step, count, tasks, out_report);
+}
+
+sac_result sac_soft_pull(sac_soft *const *bodies, uint32_t count, const sac_soft_step_def *def,
+                         sac_tasks *tasks, sac_soft_report *out_report)
+{
+    stepping step = {.bodies = bodies, .def = def, .pull = true};
+    return step_bodies(&step, count, tasks, out_report);
+}
+
+sac_result sac_soft_move(sac_soft *const *bodies, uint32_t count, const sac_soft_step_def *def,
+                         sac_tasks *tasks, sac_soft_report *out_report)
+{
+    stepping step = {.bodies = bodies, .def = def, .move = true};
+    return step_bodies(&step, count, tasks, out_report);
+}
+
+/* Goals go along with the body as a whole, or bounds would soon be wide. They are made anew from the map, so
+ * that no rounding piles up in the slots. */
+sac_result sac_soft_fall(sac_soft *s, const sac_soft_step_def *def)
+{
+    if (!good_step(def)) return SAC_ERROR_ARGUMENT;
+    const sac_match_kernels *kernels = sac_match_kernels_active();
+    sac_match_points points = points_job(s, def);
+    double momentum[3];
+    repeat_velocity(s);
+    kernels->fall(&points, momentum);
+    if (s->held) kernels->hold(&points, 0, s->model->lanes / 8);
+    for (uint32_t c = 0; c < s->model->cluster_count; c++) {
+        sac_soft_cluster_state *state = &s->clusters[c];
+        sac_match_job job = job_of(s, &s->model->clusters[c]);
+        float allowance = state->allowance;
+        state->next = state->map;
+        for (int k = 0; k < 3; k++) {
+            double go = momentum[k] / s->model->mass_sum * def->dt, most = s->model->def.most_speed * def->dt;
+            go = !(go > -most) ? -most : go > most ? most : go;
+            state->next.t[k] = (float)(state->map.t[k] + go);
+            allowance = fmaxf(allowance,
+                              state->allowance + 4e-7f * (fabsf(state->next.t[k]) - fabsf(state->map.t[k])));
         }
+        state->next.stray = allowance;
+        job.damped = false;
+        kernels->goals(&job, &(sac_match_motion){.map = &state->next});
     }
-    sac_soft_report report = {0};
-    for (uint32_t i = 0; i < count; i++) {
-        bodies[i]->step++;
-        report.slowed += bodies[i]->slowed;
-        for (uint32_t c = 0; c < bodies[i]->model->cluster_count; c++) {
-            report.found_anew += bodies[i]->clusters[c].found_anew;
-            report.plastic += bodies[i]->clusters[c].yielded;
-        }
-    }
-    if (out_report) *out_report = report;
     return SAC_OK;
 }

@@ -16,7 +16,7 @@
  * Index: sac_default_soft_def  sac_soft_model_create  sac_soft_model_destroy  sac_soft_model_points
  *        sac_soft_model_clusters  sac_soft_create  sac_soft_destroy  sac_soft_step  sac_soft_pull
  *        sac_soft_move  sac_soft_fall  sac_soft_push  sac_soft_set_point  sac_soft_hold  sac_soft_release
- * sac_soft_view  sac_soft_map_of  sac_soft_goal
+ *        sac_soft_view  sac_soft_map_of  sac_soft_goal
  */
 #ifndef SAC_DEFORM_SHAPE_MATCHING_H
 #define SAC_DEFORM_SHAPE_MATCHING_H
@@ -98,14 +98,16 @@ sac_result sac_soft_step(sac_soft *const *bodies, uint32_t count, const sac_soft
                          sac_tasks *tasks, sac_soft_report *out_report);
 
 /* The two halves of a step, for who has something to say in between (contacts do). Pull: goals are found, and
- * velocities changed by them and by gravity; points stay. Move: points go along their velocities, at most
- * most_speed; held ones to their targets. */
+ * velocities changed by them and by gravity; points stay, and so do maps and bounds. Move: points go along
+ * their velocities, at most most_speed, held ones to their targets; velocities that are no numbers count as
+ * zero. Maps and bounds are then those of the pull. */
 sac_result sac_soft_pull(sac_soft *const *bodies, uint32_t count, const sac_soft_step_def *def,
                          sac_tasks *tasks, sac_soft_report *out_report);
 sac_result sac_soft_move(sac_soft *const *bodies, uint32_t count, const sac_soft_step_def *def,
                          sac_tasks *tasks, sac_soft_report *out_report);
-/* Instead of a pull when there is no time for one: gravity alone. */
-void sac_soft_fall(sac_soft *soft, const sac_soft_step_def *def);
+/* Instead of a pull when there is no time for one, a quarter of its price: gravity alone. Goals go along with
+ * the body as a whole so that bounds stay close. */
+sac_result sac_soft_fall(sac_soft *soft, const sac_soft_step_def *def);
 
 /* An impulse, kg m/s. */
 sac_result sac_soft_push(sac_soft *soft, uint32_t point, const float impulse[3], sac_error *error);

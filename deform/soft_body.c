@@ -57,6 +57,8 @@ static void place(sac_soft *s, const sac_transform *pose)
         }
         state->allowance = 4e-6f * (cluster->reach * pose->scale) + 4e-7f * size;
         state->map.stray = sqrtf(most) * 1.000001f + state->allowance;
+        state->next = state->map;
+        state->next.stray = state->allowance;
     }
 }
 
@@ -140,7 +142,7 @@ sac_result sac_soft_set_point(sac_soft *s, uint32_t point, const float position[
     if (result == SAC_OK && velocity) result = check(s, point, velocity, error);
     if (result != SAC_OK) return result;
     const sac_soft_model *m = s->model;
-    float *x[3] = {s->x, s->y, s->z}, *v[3] = {s->vx, s->vy, s->vz}, *g[3] = {s->gx, s->gy, s->gz};
+    float *x[3] = {s->x, s->y, s->z}, *v[3] = {s->vx, s->vy, s->vz};
     for (int k = 0; k < 3; k++) {
         x[k][point] = within(position[k], SAC_SOFT_REACH);
         if (velocity) v[k][point] = within(velocity[k], SAC_SOFT_REACH);
@@ -154,9 +156,12 @@ sac_result sac_soft_set_point(sac_soft *s, uint32_t point, const float position[
             uint32_t middle = (low + high) / 2;
             *(m->clusters[middle].first <= slot ? &low : &high) = middle;
         }
+        /* The slot's goal may be that of a step which is not over yet. */
+        float goal[3];
+        sac_soft_goal(&s->clusters[low].map, (float[3]){m->x[point], m->y[point], m->z[point]}, goal);
         double d2 = 0;
         for (int k = 0; k < 3; k++) {
-            double d = (double)x[k][point] - g[k][slot];
+            double d = (double)x[k][point] - goal[k];
             d2 += d * d;
         }
         float stray = (float)(sqrt(d2) * 1.000001) + s->clusters[low].allowance;

@@ -37,7 +37,8 @@ struct sac_soft_model {
     uint32_t *row_first; /* of each eight, and the end */
     uint32_t *row_slot;  /* 8 a row */
     float *share;        /* 1 / clusters the point is in */
-    uint32_t *home;      /* the one cluster whose branch of the hierarchy a point belongs to */
+    double mass_sum;
+    uint32_t *home; /* the one cluster whose branch of the hierarchy a point belongs to */
 };
 
 typedef struct sac_soft_cluster_state {
@@ -46,6 +47,9 @@ typedef struct sac_soft_cluster_state {
     double lost[3];       /* of map.t, by rounding */
     sac_soft_map map;
     float allowance; /* for rounding, in map.stray */
+    /* What the last pull found, with the allowance in `stray`; becomes `map` when the points move. Until then
+     * bounds are those of before. */
+    sac_soft_map next;
     bool found_anew, yielded;
 } sac_soft_cluster_state;
 
@@ -110,7 +114,12 @@ typedef struct sac_match_kernels {
     void (*gather)(const sac_match_job *job, sac_match_sums *sums);  /* centre, velocity; p and v into g, u */
     void (*moments)(const sac_match_job *job, sac_match_sums *sums); /* the rest; g and u are centred */
     void (*goals)(const sac_match_job *job, const sac_match_motion *motion);
-    uint32_t (*points)(const sac_match_points *job, uint32_t first, uint32_t last); /* eights; slowed ones */
+    /* Points first * 8 up to last * 8. Goals and gravity change velocities; held points get theirs; all go
+     * along them. The number of slowed ones. */
+    uint32_t (*pull)(const sac_match_points *job, uint32_t first, uint32_t last);
+    void (*hold)(const sac_match_points *job, uint32_t first, uint32_t last);
+    uint32_t (*move)(const sac_match_points *job, uint32_t first, uint32_t last);
+    void (*fall)(const sac_match_points *job, double momentum[3]); /* gravity alone, all points */
     float (*stray)(const sac_match_job *job); /* square of the largest distance between x and g */
 } sac_match_kernels;
 extern const sac_match_kernels sac_match_kernels_scalar, sac_match_kernels_sse2, sac_match_kernels_avx2,

@@ -209,6 +209,7 @@ static sac_result fill_model(sac_soft_model *m, const float (*points)[3], const 
         m->x[i] = points[p][0], m->y[i] = points[p][1], m->z[i] = points[p][2];
         m->mass[i] = masses ? masses[p] : 1;
         m->inverse_mass[i] = 1 / m->mass[i];
+        if (i < m->count) m->mass_sum += m->mass[i];
         degree[i] = degree[p];
         m->share[i] = 1.0f / (float)degree[p];
     }

@@ -501,20 +501,97 @@ static void bad_input_is_refused_or_survived(void **state)
         }
 }
 
+static uint32_t outside(const sac_soft *soft, const sac_soft_tree *tree, sac_soft_cover *cover)
+{
+    uint32_t bad = 0;
+    for (uint32_t block = 0; block < tree->block_count; block++) {
+        const sac_sphere_block *eight = sac_soft_cover_block(cover, block);
+        for (uint32_t lane = 0; lane < SAC_LANES; lane++) {
+            sac_soft_range r = tree->range[block * SAC_LANES + lane];
+            for (uint32_t i = r.first; i < r.first + r.count; i++) {
+                uint32_t q = tree->order[i];
+                double x = (double)soft->x[q] - eight->x[lane], y = (double)soft->y[q] - eight->y[lane],
+                       z = (double)soft->z[q] - eight->z[lane];
+                bad += !(sqrt(x * x + y * y + z * z) <= eight->r[lane]);
+            }
+        }
+    }
+    return bad;
+}
+
+/* A step is a pull and a move; a frame without time falls instead. Bounds hold before, between and after, and
+ * nothing that is written into velocities in between breaks a body. */
+static void halves_make_a_whole(void **state)
+{
+    (void)state;
+    for (int mode = 0; mode < SAC_SOFT_MODES; mode++) {
+        sac_soft_model *model;
+        sac_soft_tree *tree;
+        sac_soft_cover *cover;
+        sac_soft *halves, *whole;
+        sac_rng rng = sac_rng_seed(51);
+        fill(501, 8, 1, 0.7f, 0.5f);
+        sac_soft_def def = plain((sac_soft_mode)mode, mode == 1 ? 1 : 5);
+        sac_soft_tree_def tree_def = sac_default_soft_tree_def();
+        halves = body(501, &def, NULL, &model);
+        assert_int_equal(sac_soft_create(model, NULL, &whole, NULL), SAC_OK);
+        assert_int_equal(sac_soft_tree_create(model, &tree_def, &tree, NULL), SAC_OK);
+        assert_int_equal(sac_soft_cover_create(tree, halves, &cover, NULL), SAC_OK);
+        sac_soft_step_def sd = {1.0f / 90, {0, -9.81f, 0}};
+        for (int turn = 0; turn < 60; turn++) {
+            sac_soft *both[2] = {halves, whole};
+            uint32_t point = sac_rng_below(&rng, 501);
+            float push[3] = {sac_rng_range(&rng, -9, 9), sac_rng_range(&rng, -9, 90), 2};
+            for (int k = 0; k < 2; k++) {
+                sac_soft_push(both[k], point, push, NULL);
+                if (turn == 20) sac_soft_hold(both[k], 500, (float[3]){3, 1, 0}, NULL);
+            }
+            sac_soft_report one, two, all;
+            assert_int_equal(sac_soft_pull(&halves, 1, &sd, NULL, &one), SAC_OK);
+            if (turn % 7 == 0) assert_int_equal(outside(halves, tree, cover), 0);
+            assert_int_equal(sac_soft_move(&halves, 1, &sd, NULL, &two), SAC_OK);
+            assert_int_equal(sac_soft_step(&whole, 1, &sd, NULL, &all), SAC_OK);
+            assert_int_equal(outside(halves, tree, cover), 0);
+            assert_int_equal(one.slowed + two.slowed, all.slowed);
+            assert_memory_equal(halves->x, whole->x, 504 * sizeof(float));
+            assert_memory_equal(halves->vz, whole->vz, 504 * sizeof(float));
+        }
+        float stray = halves->clusters[0].map.stray, fell = halves->y[3];
+        for (int turn = 0; turn < 30; turn++) { /* nothing but gravity, for a third of a second */
+            assert_int_equal(sac_soft_fall(halves, &sd), SAC_OK);
+            assert_int_equal(outside(halves, tree, cover), 0);
+            assert_int_equal(sac_soft_move(&halves, 1, &sd, NULL, NULL), SAC_OK);
+            assert_int_equal(outside(halves, tree, cover), 0);
+        }
+        assert_true(halves->y[3] < fell - 0.2f);                /* it does fall, */
+        assert_true(halves->clusters[0].map.stray < stray + 8); /* and its goals go along but for the grab */
+        for (int turn = 0; turn < 30; turn++) {                 /* an answer to contacts that went wrong */
+            sac_soft_pull(&halves, 1, &sd, NULL, NULL);
+            halves->vx[500] = halves->vx[9] = turn % 2 ? NAN : INFINITY, halves->vy[7] = 3e38f,
+            halves->vz[8] = -INFINITY;
+            sac_soft_report report;
+            sac_soft_move(&halves, 1, &sd, NULL, &report);
+            assert_true(report.slowed >= 2); /* point 500 is held */
+            for (uint32_t i = 0; i < 504; i++)
+                assert_true(isfinite(halves->x[i] + halves->y[i] + halves->z[i]) &&
+                            isfinite(halves->vx[i] + halves->vy[i] + halves->vz[i]));
+            assert_int_equal(outside(halves, tree, cover), 0);
+        }
+        sac_soft_cover_destroy(&cover), sac_soft_tree_destroy(&tree);
+        sac_soft_destroy(&whole);
+        done(halves, model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(norms_never_underestimate),
-        cmocka_unit_test(rotations_are_the_best_there_are),
-        cmocka_unit_test(rest_is_a_fixed_point),
-        cmocka_unit_test(rigid_motion_is_reproduced),
-        cmocka_unit_test(momentum_is_conserved),
-        cmocka_unit_test(step_rate_does_not_matter),
-        cmocka_unit_test(wrecked_bodies_come_back),
-        cmocka_unit_test(plasticity_keeps_its_limits),
-        cmocka_unit_test(least_squares_agree),
-        cmocka_unit_test(same_bits_everywhere),
-        cmocka_unit_test(bad_input_is_refused_or_survived),
+        cmocka_unit_test(norms_never_underestimate), cmocka_unit_test(rotations_are_the_best_there_are),
+        cmocka_unit_test(rest_is_a_fixed_point),     cmocka_unit_test(rigid_motion_is_reproduced),
+        cmocka_unit_test(momentum_is_conserved),     cmocka_unit_test(step_rate_does_not_matter),
+        cmocka_unit_test(wrecked_bodies_come_back),  cmocka_unit_test(plasticity_keeps_its_limits),
+        cmocka_unit_test(least_squares_agree),       cmocka_unit_test(same_bits_everywhere),
+        cmocka_unit_test(halves_make_a_whole),       cmocka_unit_test(bad_input_is_refused_or_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
