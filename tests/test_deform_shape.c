@@ -1,0 +1,177 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "base/rng.h"
+#include "deform/deform.h"
+#include "deform/soft_internal.h"
+
+static sac_mesh *mesh_of(const char *name, uint32_t triangles)
+{
+    sac_mesh *mesh;
+    assert_int_equal(sac_mesh_builtin(name, triangles, &mesh, NULL), SAC_OK);
+    return mesh;
+}
+
+static void check_skin(const sac_soft_shape *shape)
+{
+    sac_soft_skin skin = sac_soft_shape_skin(shape);
+    sac_soft_shape_parts parts = sac_soft_shape_parts_of(shape);
+    for (uint32_t i = 0; i < skin.vertex_count; i++) {
+        double sum = 0;
+        assert_true(skin.first[i + 1] > skin.first[i]);
+        for (uint32_t k = skin.first[i]; k < skin.first[i + 1]; k++) {
+            assert_true(skin.node[k] < parts.point_count && skin.weight[k] >= 0);
+            sum += skin.weight[k];
+        }
+        assert_true(fabs(sum - 1) < 1e-5);
+    }
+    for (uint32_t i = 0; i < skin.triangle_count * 3; i++)
+        assert_true(skin.triangles[i / 3][i % 3] < skin.vertex_count);
+}
+
+static void check_form(const sac_soft_shape *shape)
+{
+    sac_form form;
+    assert_int_equal(sac_form_from_soft(&form, shape, NULL), SAC_OK);
+    sac_soft_shape_parts parts = sac_soft_shape_parts_of(shape);
+    sac_soft_skin skin = sac_soft_shape_skin(shape);
+    assert_int_equal(form.kind, SAC_FORM_SOFT);
+    assert_ptr_equal(form.soft, shape);
+    assert_int_equal(form.levels, parts.tree->depth);
+    for (uint32_t i = 0; i < parts.point_count + skin.vertex_count; i++) {
+        const float *p = i < parts.point_count ? parts.points[i] : skin.vertices[i - parts.point_count];
+        double d2 = 0;
+        for (int k = 0; k < 3; k++) {
+            double d = (double)p[k] - form.ball[k];
+            assert_true(p[k] - parts.thickness >= form.box.low[k] - 1e-6f * form.ball[3]);
+            assert_true(p[k] + parts.thickness <= form.box.high[k] + 1e-6f * form.ball[3]);
+            d2 += d * d;
+        }
+        assert_true(sqrt(d2) + parts.thickness <= form.ball[3] * (1 + 1e-6));
+    }
+    /* Nodes of a level are no farther from their points than the gap says, and deeper levels not farther. */
+    for (uint32_t level = 0; level < SAC_TREE_MOST_DEPTH; level++)
+        assert_true(form.level_gap[level + 1] <= form.level_gap[level] * 1.0001f);
+    assert_true(form.level_gap[0] <= form.ball[3] * 1.2f);
+    assert_true(form.thickness > 0 && isfinite(form.thickness));
+    assert_true(form.mass.volume > 0 && isfinite(form.mass.volume));
+    for (int k = 0; k < 3; k++) assert_true(form.mass.inertia[k] > 0 && isfinite(form.mass.inertia[k]));
+    double sum = 0;
+    sac_soft *soft;
+    assert_int_equal(sac_soft_create(parts.model, NULL, &soft, NULL), SAC_OK);
+    for (uint32_t i = 0; i < parts.point_count; i++) sum += sac_soft_view(soft).mass[i];
+    assert_true(fabs(sum - parts.mass) < 1e-4 * parts.mass);
+    sac_soft_destroy(&soft);
+}
+
+static void a_mesh_is_its_points(void **state)
+{
+    (void)state;
+    sac_mesh *mesh = mesh_of("sphere", 1200);
+    sac_soft_shape_def def = sac_default_soft_shape_def();
+    def.density = 500;
+    sac_soft_shape *shape;
+    sac_mass mass;
+    sac_form form;
+    assert_int_equal(sac_mesh_mass(mesh, &mass, NULL), SAC_OK);
+    assert_int_equal(sac_soft_shape_from_mesh(mesh, &def, 0, &shape, NULL), SAC_OK);
+    sac_soft_shape_parts parts = sac_soft_shape_parts_of(shape);
+    assert_int_equal(parts.point_count, mesh->vertex_count);
+    assert_int_equal(parts.triangle_count, mesh->triangle_count);
+    assert_null(parts.surface);
+    assert_true(fabsf(parts.mass - 500 * mass.volume) < 1e-3f * parts.mass);
+    for (uint32_t i = 0; i < parts.point_count; i++) { /* of a ball at the origin: outwards, unit */
+        const float *n = parts.normals[i], *p = parts.points[i];
+        float r = sqrtf(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+        assert_true(n[0] * p[0] + n[1] * p[1] + n[2] * p[2] > 0.97f * r);
+        assert_true(fabsf(n[0] * n[0] + n[1] * n[1] + n[2] * n[2] - 1) < 1e-5f);
+    }
+    /* A quarter of an edge. */
+    float edge = sqrtf(4 * 3.1416f * 0.25f / (0.433f * (float)mesh->triangle_count));
+    assert_true(parts.thickness > 0.15f * edge && parts.thickness < 0.4f * edge);
+    check_skin(shape), check_form(shape);
+    sac_form_from_soft(&form, shape, NULL);
+    for (int k = 0; k < 3; k++) /* points on the surface: 2/3 instead of 2/5 of m r2 */
+        assert_true(fabsf(form.mass.inertia[k] - mass.inertia[k] * 5 / 3) < 0.1f * form.mass.inertia[k]);
+    sac_soft_skin skin = sac_soft_shape_skin(shape);
+    assert_int_equal(skin.vertex_count, parts.point_count);
+    for (uint32_t i = 0; i < skin.vertex_count; i++) assert_int_equal(skin.node[skin.first[i]], i);
+    sac_soft_shape_destroy(&shape);
+    assert_null(shape);
+
+    /* Inside out: turned over. */
+    for (uint32_t i = 0; i < mesh->triangle_count; i++) {
+        uint32_t swap = mesh->triangles[i][0];
+        mesh->triangles[i][0] = mesh->triangles[i][1], mesh->triangles[i][1] = swap;
+    }
+    def.points = (const float(*)[3])mesh->vertices, def.point_count = mesh->vertex_count;
+    def.triangles = (const uint32_t(*)[3])mesh->triangles, def.triangle_count = mesh->triangle_count;
+    def.mass = 3;
+    assert_int_equal(sac_soft_shape_create(&def, &shape, NULL), SAC_OK);
+    parts = sac_soft_shape_parts_of(shape);
+    assert_true(parts.mass == 3);
+    for (uint32_t i = 0; i < parts.point_count; i++) {
+        const float *n = parts.normals[i], *p = parts.points[i];
+        assert_true(n[0] * p[0] + n[1] * p[1] + n[2] * p[2] > 0);
+    }
+    check_form(shape);
+    sac_soft_shape_destroy(&shape);
+    sac_mesh_destroy(&mesh);
+}
+
+static void a_large_mesh_follows_few_points(void **state)
+{
+    (void)state;
+    sac_mesh *mesh = mesh_of("torus", 6000);
+    sac_soft_shape_def def = sac_default_soft_shape_def();
+    sac_soft_shape *shape;
+    sac_mass mass;
+    sac_mesh_mass(mesh, &mass, NULL);
+    assert_int_equal(sac_soft_shape_from_mesh(mesh, &def, 200, &shape, NULL), SAC_OK);
+    sac_soft_shape_parts parts = sac_soft_shape_parts_of(shape);
+    assert_int_equal(parts.point_count, 200);
+    assert_non_null(parts.surface);
+    assert_true(fabsf(parts.mass - def.density * mass.volume) < 1e-3f * parts.mass);
+    sac_soft_skin skin = sac_soft_shape_skin(shape);
+    assert_int_equal(skin.vertex_count, mesh->vertex_count);
+    assert_int_equal(skin.triangle_count, mesh->triangle_count);
+    assert_non_null(skin.normals);
+    check_skin(shape), check_form(shape);
+    /* Spread: every vertex has a point near, no two points are nearer than that. */
+    double cover = 0, least = 1e9;
+    for (uint32_t i = 0; i < mesh->vertex_count + 200; i++) {
+        const float *p = i < mesh->vertex_count ? mesh->vertices[i] : parts.points[i - mesh->vertex_count];
+        double near = 1e9;
+        for (uint32_t j = 0; j < 200; j++) {
+            double d2 = 0;
+            for (int k = 0; k < 3; k++)
+                d2 += ((double)p[k] - parts.points[j][k]) * ((double)p[k] - parts.points[j][k]);
+            if (i == mesh->vertex_count + j) continue;
+            near = fmin(near, sqrt(d2));
+        }
+        if (i < mesh->vertex_count)
+            cover = fmax(cover, near);
+        else
+            least = fmin(least, near);
+    }
+    assert_true(least >= cover * 0.999);
+    sac_soft_shape_destroy(&shape);
+    sac_mesh_destroy(&mesh);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_mesh_is_its_points),
+        cmocka_unit_test(a_large_mesh_follows_few_points),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
