@@ -301,8 +301,40 @@ static float stray(const sac_match_job *job)
     return l[0];
 }
 
+/* The map's derivative at each point of a home, and what is left to where the point is. */
+static void joints(const sac_soft *soft, uint32_t cluster, float (*out)[3][4])
+{
+    const sac_soft_model *model = soft->model;
+    const sac_soft_map *m = &soft->clusters[cluster].map;
+    const float *x[3] = {soft->x, soft->y, soft->z};
+    bool quadratic = model->def.mode == SAC_SOFT_QUADRATIC;
+    for (uint32_t i = model->home_first[cluster]; i < model->home_first[cluster + 1]; i += 8) {
+        const uint32_t *who = model->home_point + i;
+        sac_f8 q[3] = {sac_f8_load(model->hx + i), sac_f8_load(model->hy + i), sac_f8_load(model->hz + i)};
+        sac_f8 entry[12];
+        for (int r = 0; r < 3; r++) {
+            sac_f8 t = pick(x[r], who);
+            for (int k = 0; k < 3; k++) {
+                sac_f8 j = sac_f8_set(m->a[r][k]);
+                if (quadratic) /* q[k] is in the mixed terms k and k - 1 */
+                    j = ADD(j, ADD(MUL(sac_f8_set(2 * m->qq[r][k]), q[k]),
+                                   ADD(MUL(sac_f8_set(m->mixed[r][k]), q[(k + 1) % 3]),
+                                       MUL(sac_f8_set(m->mixed[r][(k + 2) % 3]), q[(k + 2) % 3]))));
+                entry[r * 4 + k] = j;
+                t = SUB(t, MUL(j, ADD(q[k], sac_f8_set(m->rest_centre[k]))));
+            }
+            entry[r * 4 + 3] = t;
+        }
+        float *rows[8], *rest[8];
+        for (int k = 0; k < 8; k++) rows[k] = out[who[k]][0], rest[k] = out[who[k]][1];
+        sac_f8_rows_store(rows, entry);
+        sac_f8_rows_store(rest, entry + 4);
+    }
+}
+
 #define KERNELS_OF(path) sac_match_kernels_##path
 #define KERNELS(path) KERNELS_OF(path)
-const sac_match_kernels KERNELS(SAC_SIMD_PATH) = {gather, moments, goals, pull, hold, move, fall, stray};
+const sac_match_kernels KERNELS(SAC_SIMD_PATH) = {gather, moments, goals,  pull, hold,
+                                                  move,   fall,    joints, stray};
 
 #endif

@@ -38,6 +38,10 @@ struct sac_soft_model {
     uint32_t *row_slot;  /* 8 a row */
     float *share;        /* 1 / clusters the point is in */
     double mass_sum;
+    /* The points of each home and their rest positions relative to its rest centre, in whole eights; the last
+     * of a home is repeated. */
+    uint32_t *home_first, *home_point;
+    float *hx, *hy, *hz;
     uint32_t *home; /* the one cluster whose branch of the hierarchy a point belongs to */
 };
 
@@ -120,6 +124,7 @@ typedef struct sac_match_kernels {
     void (*hold)(const sac_match_points *job, uint32_t first, uint32_t last);
     uint32_t (*move)(const sac_match_points *job, uint32_t first, uint32_t last);
     void (*fall)(const sac_match_points *job, double momentum[3]); /* gravity alone, all points */
+    void (*joints)(const sac_soft *soft, uint32_t cluster, float (*out)[3][4]);
     float (*stray)(const sac_match_job *job); /* square of the largest distance between x and g */
 } sac_match_kernels;
 extern const sac_match_kernels sac_match_kernels_scalar, sac_match_kernels_sse2, sac_match_kernels_avx2,

@@ -165,6 +165,33 @@ static bool fill_rows(sac_soft_model *m, const uint32_t *degree)
     return ok;
 }
 
+static bool fill_homes(sac_soft_model *m)
+{
+    uint32_t n = m->cluster_count, total = 0;
+    m->home_first = sac_arena_alloc(&m->arena, n + (size_t)1, sizeof *m->home_first);
+    uint32_t *used = sac_arena_alloc(&m->arena, n, sizeof *used);
+    if (!m->home_first || !used) return false;
+    memset(used, 0, n * sizeof *used);
+    for (uint32_t i = 0; i < m->count; i++) used[m->home[i]]++;
+    for (uint32_t c = 0; c < n; c++) m->home_first[c] = total, total += (used[c] + 7) & ~7u, used[c] = 0;
+    m->home_first[n] = total;
+    m->home_point = sac_arena_alloc(&m->arena, total, sizeof *m->home_point);
+    float **floats[] = {&m->hx, &m->hy, &m->hz};
+    for (int k = 0; k < 3; k++)
+        if (!(*floats[k] = sac_arena_alloc(&m->arena, total, sizeof(float)))) return false;
+    if (!m->home_point) return false;
+    for (uint32_t i = 0; i < m->count; i++) {
+        uint32_t c = m->home[i], slot = m->home_first[c] + used[c]++;
+        for (; slot < m->home_first[c + 1]; slot++) { /* and on to the end, until the next is written */
+            m->home_point[slot] = i;
+            m->hx[slot] = m->x[i] - m->clusters[c].rest_centre[0];
+            m->hy[slot] = m->y[i] - m->clusters[c].rest_centre[1];
+            m->hz[slot] = m->z[i] - m->clusters[c].rest_centre[2];
+        }
+    }
+    return true;
+}
+
 static bool allocate(sac_soft_model *m)
 {
     float **floats[] = {&m->x, &m->y, &m->z, &m->mass, &m->inverse_mass, &m->share};
@@ -215,7 +242,7 @@ static sac_result fill_model(sac_soft_model *m, const float (*points)[3], const 
     }
     for (uint32_t c = 0; c < lists.count; c++)
         fill_cluster(m, &m->clusters[c], lists.point + lists.first[c], m->share);
-    if (!fill_rows(m, degree)) goto no_memory;
+    if (!fill_rows(m, degree) || !fill_homes(m)) goto no_memory;
     return SAC_OK;
 no_memory:
     return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for a soft body of %u points", m->count);

@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "base/cpu.h"
 #include "base/rng.h"
 #include "deform/deform.h"
 #include "deform/soft_internal.h"
@@ -167,11 +168,65 @@ static void a_large_mesh_follows_few_points(void **state)
     sac_mesh_destroy(&mesh);
 }
 
+/* Joints put rest points where points are, and turn a small step at rest as the map does. */
+static void joints_carry_a_skin(void **state)
+{
+    (void)state;
+    static float points[700][3];
+    static float rows[700][3][4], plain[700][3][4];
+    sac_simd before = sac_simd_active();
+    for (int mode = 0; mode < SAC_SOFT_MODES; mode++) {
+        sac_rng rng = sac_rng_seed(4);
+        for (uint32_t i = 0; i < 700; i++)
+            for (int k = 0; k < 3; k++) points[i][k] = 5 + sac_rng_range(&rng, -1, 1);
+        sac_soft_shape_def def = sac_default_soft_shape_def();
+        def.points = (const float(*)[3])points, def.point_count = 700 - (uint32_t)mode;
+        def.soft.mode = (sac_soft_mode)mode, def.soft.clusters = mode == 1 ? 1 : 7;
+        sac_soft_shape *shape;
+        sac_soft *soft;
+        assert_int_equal(sac_soft_shape_create(&def, &shape, NULL), SAC_OK);
+        assert_int_equal(sac_soft_create(sac_soft_shape_parts_of(shape).model, NULL, &soft, NULL), SAC_OK);
+        for (int turn = 0; turn < 20; turn++) {
+            sac_soft_push(soft, sac_rng_below(&rng, 600), (float[3]){20, 30, -9}, NULL);
+            sac_soft_step_def step = {1.0f / 90, {0, -9.81f, 0}};
+            sac_soft_step(&soft, 1, &step, NULL, NULL);
+        }
+        sac_soft_joints(soft, rows);
+        sac_soft_points now = sac_soft_view(soft);
+        for (uint32_t i = 0; i < now.count; i++) {
+            sac_soft_map map;
+            sac_soft_map_of(soft, soft->model->home[i], &map);
+            const float x[3] = {now.x[i], now.y[i], now.z[i]};
+            for (int r = 0; r < 3; r++) {
+                double at = rows[i][r][3];
+                for (int k = 0; k < 3; k++) at += (double)rows[i][r][k] * points[i][k];
+                assert_true(fabs(at - x[r]) < 3e-5);
+                for (int k = 0; k < 3; k++) { /* differences of the map */
+                    float there[3] = {points[i][0], points[i][1], points[i][2]}, a[3], b[3];
+                    there[k] += 0.05f, sac_soft_goal(&map, there, a);
+                    there[k] -= 0.1f, sac_soft_goal(&map, there, b);
+                    assert_true(fabsf((a[r] - b[r]) * 10 - rows[i][r][k]) < 1e-3f);
+                }
+            }
+        }
+        for (int simd = 0; simd < SAC_SIMD_COUNT; simd++) {
+            if (!sac_simd_supported((sac_simd)simd)) continue;
+            sac_simd_force((sac_simd)simd, NULL);
+            sac_soft_joints(soft, plain);
+            assert_memory_equal(rows, plain, now.count * sizeof *rows);
+        }
+        sac_simd_force(before, NULL);
+        sac_soft_destroy(&soft);
+        sac_soft_shape_destroy(&shape);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mesh_is_its_points),
         cmocka_unit_test(a_large_mesh_follows_few_points),
+        cmocka_unit_test(joints_carry_a_skin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
