@@ -16,8 +16,8 @@
  * in linear light.
  *
  * Index: sac_gallery_create  sac_gallery_destroy  sac_gallery_add_mesh  sac_gallery_add_spheres
- *        sac_default_drawing  sac_default_renderer_def  sac_canvas_clear  sac_canvas_rect  sac_canvas_line
- *        sac_canvas_text  sac_canvas_text_width
+ *        sac_gallery_add_skin  sac_default_drawing  sac_default_renderer_def  sac_canvas_clear
+ * sac_canvas_rect  sac_canvas_line sac_canvas_text  sac_canvas_text_width
  */
 #ifndef SAC_XR_DRAWING_H
 #define SAC_XR_DRAWING_H
@@ -39,6 +39,16 @@ sac_result sac_gallery_add_mesh(sac_gallery *gallery, const sac_mesh *mesh, uint
 /* The visible surface of a union of spheres (x, y, z, r). */
 sac_result sac_gallery_add_spheres(sac_gallery *gallery, const float (*spheres)[4], uint32_t count,
                                    uint32_t *out_model, sac_error *error);
+/* A mesh that bends: vertex i follows joint[first[i]] up to joint[first[i + 1] - 1], as in soft_shape.h. Of
+ * more than SAC_GALLERY_INFLUENCES the heaviest count, scaled to sum 1. */
+enum { SAC_GALLERY_INFLUENCES = 8 };
+typedef struct sac_gallery_skin {
+    const uint32_t *first, *joint;
+    const float *weight;
+    uint32_t joint_count;
+} sac_gallery_skin;
+sac_result sac_gallery_add_skin(sac_gallery *gallery, const sac_mesh *mesh, const sac_gallery_skin *skin,
+                                uint32_t *out_model, sac_error *error);
 
 /* ---- one frame ---- */
 
@@ -51,6 +61,19 @@ typedef struct sac_instance {
     float gloss;     /* 0 chalk to 1 lacquer */
     float glow;      /* 0 lit by the light, 1 shines by itself */
 } sac_instance;
+
+/* What bends, 48 bytes too: a vertex x goes to origin + sum of weight times joint (x, 1), its normal along.
+ */
+typedef struct sac_skinned {
+    float origin[3]; /* of the world the joints are in */
+    uint32_t model;  /* a skin of the gallery */
+    uint32_t first_joint;
+    uint32_t colour;
+    float gloss, glow;
+    float centre[3], radius; /* a ball it is in now, origin included: whose ball nobody sees is not drawn */
+} sac_skinned;
+/* Rows of the matrix that takes rest positions where they are now. */
+typedef float sac_joint[3][4];
 
 typedef struct sac_line {
     float from[3];
@@ -111,6 +134,13 @@ typedef struct sac_drawing {
     uint32_t view_count;  /* 1 or 2; 2 side by side offscreen and in a window */
     const sac_instance *instances;
     uint32_t instance_count;
+    const sac_skinned *skinned;
+    uint32_t skinned_count;
+    /* Of all skinned ones, one after another. With joints_before the picture lies between: `blend` 0 is
+     * before, 1 is now. */
+    const sac_joint *joints, *joints_before;
+    uint32_t joint_count;
+    float blend;
     const sac_line *lines;
     uint32_t line_count;
     const sac_ball *balls;

@@ -3,6 +3,7 @@
  * normals its vertex has, the one nearest its face, so creases stay sharp and curves stay smooth far away. */
 #include "xr/renderer_internal.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -188,6 +189,7 @@ void sac_gallery_destroy(sac_gallery **gallery)
 {
     if (!gallery || !*gallery) return;
     sac_array_fini(&(*gallery)->vertices);
+    sac_array_fini(&(*gallery)->skin_vertices);
     sac_array_fini(&(*gallery)->indices);
     sac_array_fini(&(*gallery)->models);
     sac_free(*gallery, 1, sizeof **gallery);
@@ -215,17 +217,92 @@ static sac_result check_mesh(const sac_mesh *mesh, sac_error *error)
     return SAC_OK;
 }
 
-sac_result sac_gallery_add_mesh(sac_gallery *gallery, const sac_mesh *mesh, uint32_t *out_model,
-                                sac_error *error)
+static sac_result check_skin(const sac_mesh *mesh, const sac_gallery_skin *skin, sac_error *error)
+{
+    if (!skin->first || !skin->joint || !skin->weight || !skin->joint_count)
+        return sac_error_set(error, SAC_ERROR_EMPTY, NULL, "the skin follows no joints");
+    if (skin->joint_count > SAC_GALLERY_MOST_JOINTS)
+        return sac_error_set(error, SAC_ERROR_LIMIT, NULL, "a skin of %u joints; %u can be drawn",
+                             skin->joint_count, (unsigned)SAC_GALLERY_MOST_JOINTS);
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+        float sum = 0;
+        if (skin->first[v] > skin->first[v + 1])
+            return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "vertex %u follows joints %u to %u", v,
+                                 skin->first[v], skin->first[v + 1]);
+        for (uint32_t i = skin->first[v]; i < skin->first[v + 1]; i++) {
+            if (skin->joint[i] >= skin->joint_count)
+                return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "vertex %u follows joint %u of %u", v,
+                                     skin->joint[i], skin->joint_count);
+            if (!(skin->weight[i] >= 0 && skin->weight[i] <= FLT_MAX))
+                return sac_error_set(error, SAC_ERROR_ARGUMENT, "weights are from 0 to 1",
+                                     "vertex %u follows joint %u with weight %g", v, skin->joint[i],
+                                     (double)skin->weight[i]);
+            sum += skin->weight[i];
+        }
+        if (!(sum > 0 && sum <= FLT_MAX))
+            return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "the weights of vertex %u sum to %g", v,
+                                 (double)sum);
+    }
+    return SAC_OK;
+}
+
+/* The heaviest few, in whole 65535ths that sum to 1 exactly: what rounding left over goes to the first. */
+static void weigh(const sac_gallery_skin *skin, uint32_t vertex, sac_gallery_skin_vertex *out)
+{
+    float kept[SAC_GALLERY_INFLUENCES] = {0}, sum = 0;
+    uint32_t count = 0, left = 65535;
+    for (uint32_t i = skin->first[vertex]; i < skin->first[vertex + 1]; i++) {
+        uint32_t at = count < SAC_GALLERY_INFLUENCES ? count++ : SAC_GALLERY_INFLUENCES;
+        while (at > 0 && kept[at - 1] < skin->weight[i]) {
+            if (at < SAC_GALLERY_INFLUENCES) kept[at] = kept[at - 1], out->joints[at] = out->joints[at - 1];
+            at--;
+        }
+        if (at < SAC_GALLERY_INFLUENCES) kept[at] = skin->weight[i], out->joints[at] = skin->joint[i];
+    }
+    for (uint32_t i = 0; i < count; i++) sum += kept[i];
+    for (uint32_t i = count; i < SAC_GALLERY_INFLUENCES; i++)
+        out->joints[i] = out->joints[0], out->weights[i] = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        out->weights[i] = (uint16_t)(kept[i] / sum * 65535);
+        left -= out->weights[i];
+    }
+    out->weights[0] = (uint16_t)left;
+}
+
+/* The vertices added last, from `first` on, move over to those that bend; indices from `index` on follow. */
+static bool bend(sac_gallery *gallery, const work *w, const sac_gallery_skin *skin, size_t first,
+                 size_t index)
+{
+    const uint32_t base = (uint32_t)gallery->skin_vertices.count;
+    if (!sac_array_reserve(&gallery->skin_vertices, base + gallery->vertices.count - first)) return false;
+    for (uint32_t v = 0; v < w->mesh->vertex_count; v++)
+        for (uint32_t i = w->first_normal[v]; i < w->first_normal[v + 1]; i++) {
+            sac_gallery_skin_vertex vertex = {0};
+            memcpy(vertex.position, gallery->vertices.data[i].position, sizeof vertex.position);
+            memcpy(vertex.normal, gallery->vertices.data[i].normal, sizeof vertex.normal);
+            weigh(skin, v, &vertex);
+            gallery->skin_vertices.data[gallery->skin_vertices.count++] = vertex;
+        }
+    for (size_t i = index; i < gallery->indices.count; i++)
+        gallery->indices.data[i] = gallery->indices.data[i] - (uint32_t)first + base;
+    gallery->vertices.count = first;
+    return true;
+}
+
+static sac_result add(sac_gallery *gallery, const sac_mesh *mesh, const sac_gallery_skin *skin,
+                      uint32_t *out_model, sac_error *error)
 {
     sac_result result = check_mesh(mesh, error);
+    if (result == SAC_OK && skin) result = check_skin(mesh, skin, error);
     if (result != SAC_OK) return result;
     work w;
     if (!work_init(&w, mesh)) return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "out of memory");
     size_t vertices = gallery->vertices.count, indices = gallery->indices.count;
-    sac_gallery_model model = {0};
+    sac_gallery_model model = {.joint_count = skin ? skin->joint_count : 0};
+    size_t skinned = gallery->skin_vertices.count;
     list_corners(&w);
     bool fine = add_normals(gallery, &w) && add_levels(gallery, &w, &model);
+    if (fine && skin) fine = bend(gallery, &w, skin, vertices, indices);
     work_fini(&w);
     bound(mesh, &model);
     if (fine && !model.level_count)
@@ -234,8 +311,21 @@ sac_result sac_gallery_add_mesh(sac_gallery *gallery, const sac_mesh *mesh, uint
         result = sac_error_set(error, SAC_ERROR_MEMORY, NULL, "out of memory");
     if (result != SAC_OK) {
         gallery->vertices.count = vertices, gallery->indices.count = indices;
+        gallery->skin_vertices.count = skinned;
         return result;
     }
     *out_model = (uint32_t)gallery->models.count - 1;
     return SAC_OK;
+}
+
+sac_result sac_gallery_add_mesh(sac_gallery *gallery, const sac_mesh *mesh, uint32_t *out_model,
+                                sac_error *error)
+{
+    return add(gallery, mesh, NULL, out_model, error);
+}
+
+sac_result sac_gallery_add_skin(sac_gallery *gallery, const sac_mesh *mesh, const sac_gallery_skin *skin,
+                                uint32_t *out_model, sac_error *error)
+{
+    return add(gallery, mesh, skin, out_model, error);
 }

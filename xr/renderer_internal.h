@@ -93,11 +93,21 @@ sac_result sac_renderer_read(sac_renderer *renderer, uint8_t **out_rgba, uint32_
 
 /* ---- the gallery, as the renderer reads it ---- */
 
-enum { SAC_GALLERY_MOST_TRIANGLES = 4 * 1024 * 1024, SAC_GALLERY_MOST_SPHERES = 4096 };
+enum {
+    SAC_GALLERY_MOST_TRIANGLES = 4 * 1024 * 1024,
+    SAC_GALLERY_MOST_SPHERES = 4096,
+    SAC_GALLERY_MOST_JOINTS = 1 << 20
+};
 
 typedef struct sac_gallery_vertex {
     float position[3], normal[3];
 } sac_gallery_vertex;
+/* Weights are sorted, heaviest first, in 65535ths; those left over are 0. */
+typedef struct sac_gallery_skin_vertex {
+    float position[3], normal[3];
+    uint32_t joints[SAC_GALLERY_INFLUENCES];
+    uint16_t weights[SAC_GALLERY_INFLUENCES];
+} sac_gallery_skin_vertex;
 typedef struct sac_gallery_level {
     uint32_t first_index, index_count;
     float error; /* farthest the surface is off, metres at scale 1 */
@@ -107,9 +117,11 @@ typedef struct sac_gallery_model {
     sac_gallery_level levels[SAC_GALLERY_LEVELS];
     uint32_t level_count;
     float centre[3], radius;
+    uint32_t joint_count; /* 0: stiff; else its indices are of skin_vertices */
 } sac_gallery_model;
 struct sac_gallery {
     sac_array(sac_gallery_vertex) vertices;
+    sac_array(sac_gallery_skin_vertex) skin_vertices;
     sac_array(uint32_t) indices;
     sac_array(sac_gallery_model) models;
 };

@@ -109,24 +109,27 @@ static sac_result make_letters(sac_renderer *r, sac_error *error)
                           "making a sampler", error);
 }
 
+static sac_result make_static(sac_renderer *r, const void *bytes, VkDeviceSize size, VkBufferUsageFlags usage,
+                              sac_gpu_buffer *out, sac_error *error)
+{
+    if (!size) return SAC_OK;
+    sac_result result = sac_gpu_buffer_create(r->gpu, size, usage | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                                              SAC_GPU_OWN, out, error);
+    return result == SAC_OK ? sac_gpu_upload_buffer(r->gpu, bytes, size, out, error) : result;
+}
+
 static sac_result make_meshes(sac_renderer *r, sac_error *error)
 {
-    const sac_gallery *gallery = r->gpu->def.gallery;
-    VkDeviceSize vertices = gallery->vertices.count * sizeof *gallery->vertices.data;
-    VkDeviceSize indices = gallery->indices.count * sizeof *gallery->indices.data;
-    if (!vertices || !indices) return SAC_OK;
-    sac_result result = sac_gpu_buffer_create(
-        r->gpu, vertices, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, SAC_GPU_OWN,
-        &r->vertices, error);
-    if (result == SAC_OK)
-        result = sac_gpu_buffer_create(r->gpu, indices,
-                                       VK_BUFFER_USAGE_INDEX_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-                                       SAC_GPU_OWN, &r->indices, error);
-    if (result == SAC_OK)
-        result = sac_gpu_upload_buffer(r->gpu, gallery->vertices.data, vertices, &r->vertices, error);
-    if (result == SAC_OK)
-        result = sac_gpu_upload_buffer(r->gpu, gallery->indices.data, indices, &r->indices, error);
-    return result;
+    const sac_gallery *g = r->gpu->def.gallery;
+    sac_result result;
+    if ((result = make_static(r, g->vertices.data, g->vertices.count * sizeof *g->vertices.data,
+                              VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, &r->vertices, error)) != SAC_OK ||
+        (result =
+             make_static(r, g->skin_vertices.data, g->skin_vertices.count * sizeof *g->skin_vertices.data,
+                         VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, &r->skin_vertices, error)) != SAC_OK)
+        return result;
+    return make_static(r, g->indices.data, g->indices.count * sizeof *g->indices.data,
+                       VK_BUFFER_USAGE_INDEX_BUFFER_BIT, &r->indices, error);
 }
 
 static sac_result make_frame(sac_renderer *r, sac_renderer_frame *f, sac_error *error)
@@ -161,11 +164,12 @@ static sac_result make_frames(sac_renderer *r, sac_error *error)
     const VkDescriptorPoolSize sizes[] = {
         {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, SAC_RENDERER_FRAMES},
         {VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 2 * SAC_RENDERER_FRAMES},
+        {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, SAC_RENDERER_FRAMES},
     };
     VkDescriptorPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
         .maxSets = SAC_RENDERER_FRAMES,
-        .poolSizeCount = 2,
+        .poolSizeCount = 3,
         .pPoolSizes = sizes,
     };
     sac_result result = sac_gpu_failed(vkCreateDescriptorPool(r->gpu->device, &pool, NULL, &r->descriptors),
@@ -234,6 +238,7 @@ void sac_renderer_destroy(sac_renderer **renderer)
     vkDestroyDescriptorPool(device, r->descriptors, NULL);
     vkDestroyQueryPool(device, r->queries, NULL);
     sac_gpu_buffer_destroy(r->gpu, &r->vertices);
+    sac_gpu_buffer_destroy(r->gpu, &r->skin_vertices);
     sac_gpu_buffer_destroy(r->gpu, &r->indices);
     vkDestroyFramebuffer(device, r->shadow_frame, NULL);
     vkDestroyRenderPass(device, r->shadow_pass, NULL);

@@ -72,10 +72,12 @@ enum { SAC_SORT_SOLID, SAC_SORT_GHOST, SAC_SORT_SHADOW, SAC_SORT_KINDS };
 typedef struct sac_sort_run {
     uint32_t first_index, index_count;
     uint32_t first_instance, instance_count;
+    bool skinned;
 } sac_sort_run;
 
 typedef struct sac_sort {
-    sac_array(uint32_t) keys;     /* by instance: bucket of the picture, bucket of the shadow map */
+    sac_array(uint32_t) keys;     /* by instance, skinned ones behind: bucket of the picture, bucket of the
+                                     shadow map */
     sac_array(uint32_t) counts;   /* by bucket, then where it starts */
     sac_array(uint32_t) order;    /* what is seen, near to far; twice as long for sorting */
     sac_array(uint8_t) distances; /* of those, in steps of a ratio */
@@ -89,7 +91,7 @@ void sac_sort_fini(sac_sort *sort);
 /* Chooses levels, drops what is out of sight, and counts. ERROR_ARGUMENT names a bad instance. */
 sac_result sac_sort_plan(sac_sort *sort, const sac_gallery *gallery, float level_pixels,
                          const sac_shader_frame *frame, const sac_drawing *drawing, sac_error *error);
-/* Writes `total` instances. */
+/* Writes `total` instances and skinned ones; which, their runs know. */
 void sac_sort_write(sac_sort *sort, const sac_drawing *drawing, sac_instance *out);
 /* Solid balls first, then bubbles far to near: all of them, written to `out`. */
 sac_result sac_sort_balls(sac_sort *sort, const sac_drawing *drawing, sac_ball *out, uint32_t *out_solid,
@@ -103,6 +105,8 @@ const uint8_t *sac_letters(uint32_t *out_width, uint32_t *out_height);
 typedef enum sac_pipe {
     SAC_PIPE_MESH,
     SAC_PIPE_GHOST,
+    SAC_PIPE_SKIN,
+    SAC_PIPE_SKIN_GHOST,
     SAC_PIPE_BALL,
     SAC_PIPE_BUBBLE,
     SAC_PIPE_GROUND,
@@ -111,6 +115,7 @@ typedef enum sac_pipe {
     SAC_PIPE_PANEL,
     SAC_PIPE_SCREEN_PANEL,
     SAC_PIPE_SHADOW_MESH,
+    SAC_PIPE_SHADOW_SKIN,
     SAC_PIPE_SHADOW_BALL,
     SAC_PIPES
 } sac_pipe;
@@ -202,7 +207,7 @@ struct sac_renderer {
     uint32_t next;
     VkDescriptorPool descriptors;
     VkQueryPool queries; /* VK_NULL_HANDLE: no clock on the device */
-    sac_gpu_buffer vertices, indices;
+    sac_gpu_buffer vertices, skin_vertices, indices;
     sac_gpu_image shadow;
     VkImageView shadow_view;
     VkSampler shadow_sampler;
@@ -218,6 +223,7 @@ struct sac_renderer {
 
 /* Where things lie in a frame's stream. */
 typedef struct sac_stream_layout {
+    VkDeviceSize joints; /* right after the uniforms: the shaders are told once where */
     VkDeviceSize instances, balls, lines, quads, size;
     uint32_t solid_balls;
 } sac_stream_layout;

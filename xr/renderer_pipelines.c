@@ -5,7 +5,7 @@
 
 #include <sac_shaders.h>
 
-typedef enum vertices { NO_VERTICES, MESHES, BALLS, LINES, QUADS } vertices;
+typedef enum vertices { NO_VERTICES, MESHES, SKINS, BALLS, LINES, QUADS } vertices;
 
 /* SPIR-V. */
 typedef struct code {
@@ -34,6 +34,10 @@ static const recipe recipes[SAC_PIPES] = {
                        .depth = VK_COMPARE_OP_GREATER},
     [SAC_PIPE_GHOST] = {STAGES(mesh, mesh), MESHES, .blend = true, .cull = true,
                         .depth = VK_COMPARE_OP_GREATER},
+    [SAC_PIPE_SKIN] = {STAGES(skin, mesh), SKINS, .write_depth = true, .cull = true,
+                       .depth = VK_COMPARE_OP_GREATER},
+    [SAC_PIPE_SKIN_GHOST] = {STAGES(skin, mesh), SKINS, .blend = true, .cull = true,
+                             .depth = VK_COMPARE_OP_GREATER},
     [SAC_PIPE_BALL] = {STAGES(ball, ball), BALLS, .strip = true, .soft = true, .write_depth = true,
                        .depth = VK_COMPARE_OP_GREATER},
     [SAC_PIPE_BUBBLE] = {STAGES(ball, bubble), BALLS, .strip = true, .blend = true,
@@ -49,6 +53,12 @@ static const recipe recipes[SAC_PIPES] = {
                                .depth = VK_COMPARE_OP_ALWAYS},
     [SAC_PIPE_SHADOW_MESH] = {.vertex = {CODE(shadow_vert)},
                               .vertices = MESHES,
+                              .write_depth = true,
+                              .cull = true,
+                              .shadow = true,
+                              .depth = VK_COMPARE_OP_LESS},
+    [SAC_PIPE_SHADOW_SKIN] = {.vertex = {CODE(shadow_skin_vert)},
+                              .vertices = SKINS,
                               .write_depth = true,
                               .cull = true,
                               .shadow = true,
@@ -79,6 +89,24 @@ static const VkVertexInputAttributeDescription shadow_attributes[] = {
     {0, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(sac_gallery_vertex, position)},
     {2, 1, VK_FORMAT_R32G32B32A32_SFLOAT, offsetof(sac_instance, rotation)},
     {3, 1, VK_FORMAT_R32G32B32A32_SFLOAT, offsetof(sac_instance, position)},
+};
+
+static const VkVertexInputBindingDescription skin_bindings[] = {
+    {0, sizeof(sac_gallery_skin_vertex), VK_VERTEX_INPUT_RATE_VERTEX},
+    {1, sizeof(sac_skinned), VK_VERTEX_INPUT_RATE_INSTANCE},
+};
+/* What the shadow does without comes last. */
+static const VkVertexInputAttributeDescription skin_attributes[] = {
+    {0, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(sac_gallery_skin_vertex, position)},
+    {2, 0, VK_FORMAT_R32G32B32A32_UINT, offsetof(sac_gallery_skin_vertex, joints)},
+    {3, 0, VK_FORMAT_R32G32B32A32_UINT, offsetof(sac_gallery_skin_vertex, joints[4])},
+    {4, 0, VK_FORMAT_R16G16B16A16_UNORM, offsetof(sac_gallery_skin_vertex, weights)},
+    {5, 0, VK_FORMAT_R16G16B16A16_UNORM, offsetof(sac_gallery_skin_vertex, weights[4])},
+    {6, 1, VK_FORMAT_R32G32B32_SFLOAT, offsetof(sac_skinned, origin)},
+    {7, 1, VK_FORMAT_R32_UINT, offsetof(sac_skinned, first_joint)},
+    {1, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(sac_gallery_skin_vertex, normal)},
+    {8, 1, VK_FORMAT_R8G8B8A8_UNORM, offsetof(sac_skinned, colour)},
+    {9, 1, VK_FORMAT_R32G32_SFLOAT, offsetof(sac_skinned, gloss)},
 };
 
 static const VkVertexInputBindingDescription ball_bindings[] = {
@@ -121,6 +149,12 @@ static VkPipelineVertexInputStateCreateInfo vertex_input(const recipe *r)
         info.vertexAttributeDescriptionCount = r->shadow ? 3 : 6;
         info.pVertexAttributeDescriptions = r->shadow ? shadow_attributes : mesh_attributes;
         break;
+    case SKINS:
+        info.vertexBindingDescriptionCount = 2;
+        info.pVertexBindingDescriptions = skin_bindings;
+        info.vertexAttributeDescriptionCount = r->shadow ? 7 : 10;
+        info.pVertexAttributeDescriptions = skin_attributes;
+        break;
     case BALLS:
         info.vertexBindingDescriptionCount = 1;
         info.pVertexBindingDescriptions = ball_bindings;
@@ -150,10 +184,11 @@ sac_result sac_pipes_layout(const sac_gpu *gpu, sac_pipes *pipes, sac_error *err
          NULL},
         {1, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1, VK_SHADER_STAGE_FRAGMENT_BIT, NULL},
         {2, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1, VK_SHADER_STAGE_FRAGMENT_BIT, NULL},
+        {3, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_VERTEX_BIT, NULL},
     };
     VkDescriptorSetLayoutCreateInfo set = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = 3,
+        .bindingCount = 4,
         .pBindings = bindings,
     };
     sac_result result =

@@ -11,20 +11,32 @@ static void start(const sac_recording *rec, uint32_t width, uint32_t height)
     vkCmdSetScissor(commands, 0, 1, &(VkRect2D){{0, 0}, {width, height}});
 }
 
-static void draw_runs(sac_recording *rec, sac_pipe pipe, int kind)
+static void draw_some(sac_recording *rec, sac_pipe pipe, int kind, bool skinned)
 {
     sac_renderer *r = rec->r;
-    if (!r->sort.runs[kind].count) return;
-    vkCmdBindPipeline(rec->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, r->pipes.pipes[pipe]);
-    const VkBuffer buffers[] = {r->vertices.buffer, rec->frame->stream.buffer};
-    vkCmdBindVertexBuffers(rec->commands, 0, 2, buffers, (VkDeviceSize[]){0, rec->at->instances});
-    vkCmdBindIndexBuffer(rec->commands, r->indices.buffer, 0, VK_INDEX_TYPE_UINT32);
+    bool bound = false;
     for (size_t i = 0; i < r->sort.runs[kind].count; i++) {
         const sac_sort_run *run = &r->sort.runs[kind].data[i];
+        if (run->skinned != skinned) continue;
+        if (!bound) {
+            const VkBuffer vertices = skinned ? r->skin_vertices.buffer : r->vertices.buffer;
+            const VkBuffer buffers[] = {vertices, rec->frame->stream.buffer};
+            vkCmdBindPipeline(rec->commands, VK_PIPELINE_BIND_POINT_GRAPHICS, r->pipes.pipes[pipe]);
+            vkCmdBindVertexBuffers(rec->commands, 0, 2, buffers, (VkDeviceSize[]){0, rec->at->instances});
+            vkCmdBindIndexBuffer(rec->commands, r->indices.buffer, 0, VK_INDEX_TYPE_UINT32);
+            bound = true;
+        }
         vkCmdDrawIndexed(rec->commands, run->index_count, run->instance_count, run->first_index, 0,
                          run->first_instance);
+        rec->draws++;
     }
-    rec->draws += (uint32_t)r->sort.runs[kind].count;
+}
+
+/* What is stiff, then what bends. */
+static void draw_runs(sac_recording *rec, sac_pipe stiff, sac_pipe skin, int kind)
+{
+    draw_some(rec, stiff, kind, false);
+    draw_some(rec, skin, kind, true);
 }
 
 /* Quads of four corners, an instance each. */
@@ -72,7 +84,7 @@ static void record_shadow(sac_recording *rec)
     };
     vkCmdBeginRenderPass(rec->commands, &begin, VK_SUBPASS_CONTENTS_INLINE);
     start(rec, r->shadow_size, r->shadow_size);
-    draw_runs(rec, SAC_PIPE_SHADOW_MESH, SAC_SORT_SHADOW);
+    draw_runs(rec, SAC_PIPE_SHADOW_MESH, SAC_PIPE_SHADOW_SKIN, SAC_SORT_SHADOW);
     draw_quads(rec, SAC_PIPE_SHADOW_BALL, rec->at->balls, 0, rec->at->solid_balls);
     vkCmdEndRenderPass(rec->commands);
 }
@@ -96,11 +108,11 @@ static void record_picture(sac_recording *rec, const sac_target *target, uint32_
     start(rec, r->targets.format.width, r->targets.format.height);
     vkCmdPushConstants(rec->commands, r->pipes.layout, SAC_PUSH_STAGES, 0, sizeof(sac_push),
                        &(sac_push){view, 0});
-    draw_runs(rec, SAC_PIPE_MESH, SAC_SORT_SOLID);
+    draw_runs(rec, SAC_PIPE_MESH, SAC_PIPE_SKIN, SAC_SORT_SOLID);
     draw_quads(rec, SAC_PIPE_BALL, at->balls, 0, at->solid_balls);
     if (d->sky.grid) draw_plain(rec, SAC_PIPE_GROUND, 4);
     draw_plain(rec, SAC_PIPE_SKY, 3);
-    draw_runs(rec, SAC_PIPE_GHOST, SAC_SORT_GHOST);
+    draw_runs(rec, SAC_PIPE_GHOST, SAC_PIPE_SKIN_GHOST, SAC_SORT_GHOST);
     draw_quads(rec, SAC_PIPE_BUBBLE, at->balls, at->solid_balls, d->ball_count - at->solid_balls);
     draw_quads(rec, SAC_PIPE_LINE, at->lines, 0, d->line_count);
     draw_panels(rec, view, true);

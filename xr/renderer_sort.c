@@ -3,6 +3,7 @@
  * and nothing is allocated once the arrays have grown to the scene. */
 #include "xr/renderer_parts_internal.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -136,7 +137,8 @@ static bool build_runs(sac_sort *sort, const sac_gallery *gallery)
             if (!count) continue;
             const sac_gallery_level *level =
                 &gallery->models.data[b / SAC_GALLERY_LEVELS].levels[b % SAC_GALLERY_LEVELS];
-            sac_sort_run run = {level->first_index, level->index_count, at, count};
+            sac_sort_run run = {level->first_index, level->index_count, at, count,
+                                gallery->models.data[b / SAC_GALLERY_LEVELS].joint_count > 0};
             if (!sac_array_push(&sort->runs[kind], run)) return false;
             if (kind != SAC_SORT_SHADOW) {
                 sort->shown += count;
@@ -149,10 +151,68 @@ static bool build_runs(sac_sort *sort, const sac_gallery *gallery)
     return true;
 }
 
+/* An instance or a skinned one, as far as sorting goes. */
+typedef struct thing {
+    uint32_t model;
+    float centre[3], radius, scale;
+    bool ghost, casts;
+} thing;
+
+static sac_result look_at_instance(const sac_gallery *gallery, const sac_drawing *drawing, uint32_t i,
+                                   thing *out, sac_error *error)
+{
+    const sac_instance *in = &drawing->instances[i];
+    if (in->model >= gallery->models.count)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL,
+                             "instance %u is of model %u; the gallery has %zu", i, in->model,
+                             gallery->models.count);
+    if (!is_finite_instance(in))
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "instance %u is not finite", i);
+    const sac_gallery_model *model = &gallery->models.data[in->model];
+    if (model->joint_count)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "draw it with `skinned`",
+                             "instance %u is of model %u, which bends", i, in->model);
+    const float *c = model->centre, *q = in->rotation, k = in->scale;
+    /* v + w t + q x t, t = 2 q x v */
+    const float tx = 2 * (q[1] * c[2] - q[2] * c[1]), ty = 2 * (q[2] * c[0] - q[0] * c[2]),
+                tz = 2 * (q[0] * c[1] - q[1] * c[0]);
+    out->model = in->model;
+    out->centre[0] = in->position[0] + k * (c[0] + q[3] * tx + q[1] * tz - q[2] * ty);
+    out->centre[1] = in->position[1] + k * (c[1] + q[3] * ty + q[2] * tx - q[0] * tz);
+    out->centre[2] = in->position[2] + k * (c[2] + q[3] * tz + q[0] * ty - q[1] * tx);
+    out->scale = fabsf(k);
+    out->radius = out->scale * model->radius;
+    out->ghost = in->colour < 0xFF000000u;
+    out->casts = !out->ghost && in->glow < 1;
+    return SAC_OK;
+}
+
+static sac_result look_at_skinned(const sac_gallery *gallery, const sac_drawing *drawing, uint32_t i,
+                                  thing *out, sac_error *error)
+{
+    const sac_skinned *in = &drawing->skinned[i];
+    if (in->model >= gallery->models.count || !gallery->models.data[in->model].joint_count)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "skinned %u is of model %u, which is no skin",
+                             i, in->model);
+    float sum = in->radius * 0 + in->gloss * 0 + in->glow * 0;
+    for (int k = 0; k < 3; k++) sum += in->centre[k] * 0 + in->origin[k] * 0;
+    if (sum != 0) return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "skinned %u is not finite", i);
+    const uint32_t joints = gallery->models.data[in->model].joint_count;
+    if (in->first_joint > drawing->joint_count || joints > drawing->joint_count - in->first_joint)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL,
+                             "skinned %u follows %u joints from %u on; the drawing has %u", i, joints,
+                             in->first_joint, drawing->joint_count);
+    *out = (thing){.model = in->model, .radius = in->radius, .scale = 1};
+    memcpy(out->centre, in->centre, sizeof out->centre);
+    out->ghost = in->colour < 0xFF000000u;
+    out->casts = !out->ghost && in->glow < 1;
+    return SAC_OK;
+}
+
 sac_result sac_sort_plan(sac_sort *sort, const sac_gallery *gallery, float level_pixels,
                          const sac_shader_frame *frame, const sac_drawing *drawing, sac_error *error)
 {
-    const uint32_t count = drawing->instance_count;
+    const uint32_t stiff = drawing->instance_count, count = stiff + drawing->skinned_count;
     const size_t buckets = gallery->models.count * SAC_GALLERY_LEVELS;
     sort->order.count = sort->distances.count = 0;
     sort->shown = sort->triangles = sort->total = 0;
@@ -167,39 +227,25 @@ sac_result sac_sort_plan(sac_sort *sort, const sac_gallery *gallery, float level
     sight s;
     sight_fill(&s, frame, drawing);
     for (uint32_t i = 0; i < count; i++) {
-        const sac_instance *in = &drawing->instances[i];
+        thing it = {0};
         keys[2 * i] = keys[2 * i + 1] = NOWHERE;
-        if (in->model >= gallery->models.count)
-            return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL,
-                                 "instance %u is of model %u; the gallery has %zu", i, in->model,
-                                 gallery->models.count);
-        if (!is_finite_instance(in))
-            return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "instance %u is not finite", i);
-        const sac_gallery_model *model = &gallery->models.data[in->model];
-        const float *c = model->centre, *q = in->rotation, k = in->scale;
-        /* v + w t + q x t, t = 2 q x v */
-        const float tx = 2 * (q[1] * c[2] - q[2] * c[1]), ty = 2 * (q[2] * c[0] - q[0] * c[2]),
-                    tz = 2 * (q[0] * c[1] - q[1] * c[0]);
-        const float centre[3] = {
-            in->position[0] + k * (c[0] + q[3] * tx + q[1] * tz - q[2] * ty),
-            in->position[1] + k * (c[1] + q[3] * ty + q[2] * tx - q[0] * tz),
-            in->position[2] + k * (c[2] + q[3] * tz + q[0] * ty - q[1] * tx),
-        };
-        const float radius = fabsf(k) * model->radius;
-        const bool ghost = in->colour < 0xFF000000u;
-        const float distance = seen_from(&s, centre, radius);
+        sac_result result = i < stiff ? look_at_instance(gallery, drawing, i, &it, error)
+                                      : look_at_skinned(gallery, drawing, i - stiff, &it, error);
+        if (result != SAC_OK) return result;
+        const sac_gallery_model *model = &gallery->models.data[it.model];
+        const float distance = seen_from(&s, it.centre, it.radius);
         if (distance >= 0) {
-            const float size = fabsf(k) * s.pixels / fmaxf(distance - radius, s.near_plane);
-            uint32_t bucket = in->model * SAC_GALLERY_LEVELS + level_for(model, size, level_pixels / 6);
-            if (ghost) bucket += (uint32_t)buckets;
+            const float size = it.scale * s.pixels / fmaxf(distance - it.radius, s.near_plane);
+            uint32_t bucket = it.model * SAC_GALLERY_LEVELS + level_for(model, size, level_pixels / 6);
+            if (it.ghost) bucket += (uint32_t)buckets;
             sort->order.data[sort->order.count++] = i;
             sort->distances.data[sort->distances.count++] = distance_step(distance);
             keys[2 * i] = bucket;
             counts[bucket]++;
         }
-        if (!ghost && in->glow < 1 && shadow_meets(&s, centre, radius)) {
-            uint32_t bucket = (uint32_t)(2 * buckets) + in->model * SAC_GALLERY_LEVELS +
-                              level_for(model, fabsf(k) * s.texels, SHADOW_TEXELS);
+        if (it.casts && shadow_meets(&s, it.centre, it.radius)) {
+            uint32_t bucket = (uint32_t)(2 * buckets) + it.model * SAC_GALLERY_LEVELS +
+                              level_for(model, it.scale * s.texels, SHADOW_TEXELS);
             keys[2 * i + 1] = bucket;
             counts[bucket]++;
         }
@@ -207,6 +253,17 @@ sac_result sac_sort_plan(sac_sort *sort, const sac_gallery *gallery, float level
     if (!near_to_far(sort) || !build_runs(sort, gallery))
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "out of memory");
     return SAC_OK;
+}
+
+/* Both are streamed as they are. */
+static_assert(sizeof(sac_instance) == sizeof(sac_skinned), "one place holds either");
+
+static void write_one(const sac_drawing *drawing, uint32_t i, sac_instance *out)
+{
+    if (i < drawing->instance_count)
+        *out = drawing->instances[i];
+    else
+        memcpy(out, &drawing->skinned[i - drawing->instance_count], sizeof *out);
 }
 
 void sac_sort_write(sac_sort *sort, const sac_drawing *drawing, sac_instance *out)
@@ -219,14 +276,15 @@ void sac_sort_write(sac_sort *sort, const sac_drawing *drawing, sac_instance *ou
      * through. */
     for (size_t n = 0; n < seen; n++) {
         const uint32_t i = sort->order.data[n];
-        if (keys[2 * i] < ghosts) out[starts[keys[2 * i]]++] = drawing->instances[i];
+        if (keys[2 * i] < ghosts) write_one(drawing, i, &out[starts[keys[2 * i]]++]);
     }
     for (size_t n = seen; n-- > 0;) {
         const uint32_t i = sort->order.data[n];
-        if (keys[2 * i] >= ghosts) out[starts[keys[2 * i]]++] = drawing->instances[i];
+        if (keys[2 * i] >= ghosts) write_one(drawing, i, &out[starts[keys[2 * i]]++]);
     }
-    for (uint32_t i = 0; i < drawing->instance_count; i++)
-        if (keys[2 * i + 1] != NOWHERE) out[starts[keys[2 * i + 1]]++] = drawing->instances[i];
+    const uint32_t count = drawing->instance_count + drawing->skinned_count;
+    for (uint32_t i = 0; i < count; i++)
+        if (keys[2 * i + 1] != NOWHERE) write_one(drawing, i, &out[starts[keys[2 * i + 1]]++]);
 }
 
 sac_result sac_sort_balls(sac_sort *sort, const sac_drawing *drawing, sac_ball *out, uint32_t *out_solid,

@@ -49,6 +49,8 @@ sac_result sac_drawing_check(const sac_renderer *r, const sac_drawing *d, sac_er
         return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "the sky has a number that is not finite");
     sac_result result;
     if ((result = check_count(d->instance_count, d->instances, "instances", error)) != SAC_OK ||
+        (result = check_count(d->skinned_count, d->skinned, "skinned bodies", error)) != SAC_OK ||
+        (result = check_count(d->joint_count, d->joints, "joints", error)) != SAC_OK ||
         (result = check_count(d->ball_count, d->balls, "balls", error)) != SAC_OK ||
         (result = check_count(d->line_count, d->lines, "lines", error)) != SAC_OK)
         return result;
@@ -78,14 +80,18 @@ static VkDeviceSize place(VkDeviceSize *at, VkDeviceSize size)
     return here;
 }
 
-static sac_result make_room(sac_renderer *r, sac_renderer_frame *f, VkDeviceSize size, sac_error *error)
+static sac_result make_room(sac_renderer *r, sac_renderer_frame *f, VkDeviceSize size, VkDeviceSize joints,
+                            sac_error *error)
 {
     if (f->stream.size >= size) return SAC_OK;
     sac_gpu_buffer_destroy(r->gpu, &f->stream);
-    sac_result result = sac_gpu_buffer_create(
-        r->gpu, size + size / 2, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT,
-        SAC_GPU_STREAMED, &f->stream, error);
+    sac_result result =
+        sac_gpu_buffer_create(r->gpu, size + size / 2,
+                              VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
+                                  VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
+                              SAC_GPU_STREAMED, &f->stream, error);
     if (result != SAC_OK) return result;
+    VkDeviceSize most = r->gpu->properties.limits.maxStorageBufferRange, rest = f->stream.size - joints;
     const VkWriteDescriptorSet writes[] = {
         {
             .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
@@ -113,9 +119,30 @@ static sac_result make_room(sac_renderer *r, sac_renderer_frame *f, VkDeviceSize
             .pImageInfo = &(VkDescriptorImageInfo){r->letters_sampler, r->letters_view,
                                                    VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
         },
+        {
+            .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+            .dstSet = f->set,
+            .dstBinding = 3,
+            .descriptorCount = 1,
+            .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .pBufferInfo = &(VkDescriptorBufferInfo){f->stream.buffer, joints, rest < most ? rest : most},
+        },
     };
     vkUpdateDescriptorSets(r->gpu->device, sizeof writes / sizeof *writes, writes, 0, NULL);
     return SAC_OK;
+}
+
+/* Straight into the device's memory, written once and in order. */
+static void stream_joints(const sac_drawing *d, float *restrict out)
+{
+    const float *now = d->joints[0][0], blend = d->blend;
+    const size_t count = (size_t)d->joint_count * 12;
+    if (!d->joints_before || blend >= 1) {
+        memcpy(out, now, count * sizeof *out);
+        return;
+    }
+    const float *before = d->joints_before[0][0];
+    for (size_t i = 0; i < count; i++) out[i] = before[i] + (now[i] - before[i]) * blend;
 }
 
 sac_result sac_drawing_stream(sac_renderer *r, sac_renderer_frame *f, const sac_drawing *d,
@@ -128,15 +155,18 @@ sac_result sac_drawing_stream(sac_renderer *r, sac_renderer_frame *f, const sac_
     if (result != SAC_OK) return result;
     *at = (sac_stream_layout){0};
     place(&at->size, sizeof uniforms);
+    /* One at least, or the shaders would be told of nothing. */
+    at->joints = place(&at->size, (d->joint_count ? d->joint_count : 1) * sizeof(sac_joint));
     at->instances = place(&at->size, r->sort.total * sizeof(sac_instance));
     at->balls = place(&at->size, d->ball_count * sizeof(sac_ball));
     at->lines = place(&at->size, d->line_count * sizeof(sac_line));
     size_t quads = 0;
     for (uint32_t i = 0; i < d->panel_count; i++) quads += d->panels[i].canvas->quads.count;
     at->quads = place(&at->size, quads * sizeof(sac_canvas_quad));
-    if ((result = make_room(r, f, at->size, error)) != SAC_OK) return result;
+    if ((result = make_room(r, f, at->size, at->joints, error)) != SAC_OK) return result;
     memcpy(f->stream.mapped, &uniforms, sizeof uniforms);
     sac_sort_write(&r->sort, d, (sac_instance *)(f->stream.mapped + at->instances));
+    if (d->joint_count) stream_joints(d, (float *)(f->stream.mapped + at->joints));
     if (d->line_count) memcpy(f->stream.mapped + at->lines, d->lines, d->line_count * sizeof *d->lines);
     uint8_t *out = f->stream.mapped + at->quads;
     for (uint32_t i = 0; i < d->panel_count; i++) {
