@@ -117,7 +117,8 @@ static uint32_t split(building *b, const node *of, node children[8])
 {
     uint32_t spans = of->last - of->cluster, count = 0;
     if (spans == 1) {
-        halve(b, of->range, 8, children, &count);
+        uint8_t fan = b->tree->def.fan[of->level];
+        halve(b, of->range, fan ? fan : 8, children, &count);
         for (uint32_t i = 0; i < count; i++) children[i].cluster = of->cluster, children[i].last = of->last;
         return count;
     }
@@ -138,12 +139,13 @@ static bool grow(building *b)
     if (!sac_array_push(&b->nodes, (node){.range = {0, b->model->count}, .last = b->model->cluster_count}) ||
         !sac_array_push(&b->links, (sac_link_block){{0}, {0}}) || !sac_array_push(&b->parents, 0))
         return false;
+    uint32_t most_depth = tree->def.most_depth ? tree->def.most_depth : SAC_TREE_MOST_DEPTH;
     tree->level_block[0] = 0, tree->level_block[1] = 1;
     for (uint32_t i = 0; i < b->nodes.count; i++) {
         node of = b->nodes.data[i], children[8];
         uint32_t *link = &b->links.data[of.id / 8].link[of.id % 8];
         bool leaf = of.last - of.cluster == 1 && of.range.count <= tree->def.leaf_points;
-        if (leaf || of.level == SAC_TREE_MOST_DEPTH) {
+        if (leaf || of.level == most_depth) {
             *link = of.id | SAC_LINK_LEAF;
             sac_keyed *points = b->points + of.range.first;
             qsort(points, of.range.count, sizeof *points, by_point);
@@ -192,6 +194,25 @@ static bool fill_normals(building *b, const uint32_t *order, const sac_soft_rang
     return true;
 }
 
+static bool fill_triangles(building *b)
+{
+    sac_soft_tree *tree = b->tree;
+    uint32_t points = b->model->count, count = tree->def.triangle_count;
+    if (!count) return true;
+    uint32_t(*triangles)[3] = sac_arena_alloc(&tree->arena, count, sizeof *triangles);
+    uint32_t *first = sac_arena_alloc(&tree->arena, (size_t)points + 2, sizeof *first);
+    uint32_t *at = sac_arena_alloc(&tree->arena, (size_t)count * 3, sizeof *at);
+    if (!triangles || !first || !at) return false;
+    memcpy(triangles, tree->def.triangles, count * sizeof *triangles);
+    memset(first, 0, ((size_t)points + 2) * sizeof *first);
+    for (uint32_t i = 0; i < count * 3; i++) first[triangles[i / 3][i % 3] + 2]++;
+    for (uint32_t i = 0; i < points; i++) first[i + 2] += first[i + 1];
+    for (uint32_t i = 0; i < count * 3; i++) at[first[triangles[i / 3][i % 3] + 1]++] = i / 3;
+    tree->triangles = (const uint32_t(*)[3])triangles, tree->triangle_count = count;
+    tree->triangle_first = first, tree->triangle_at = at;
+    return true;
+}
+
 static bool fill(building *b)
 {
     sac_soft_tree *tree = b->tree;
@@ -203,8 +224,9 @@ static bool fill(building *b)
     uint32_t *lane_cluster = sac_arena_alloc(&tree->arena, (size_t)blocks * 8, sizeof *lane_cluster);
     sac_soft_range *range = sac_arena_alloc(&tree->arena, (size_t)blocks * 8, sizeof *range);
     uint32_t *order = sac_arena_alloc(&tree->arena, m->count, sizeof *order);
+    uint32_t *leaf = sac_arena_alloc(&tree->arena, m->count, sizeof *leaf);
     sac_soft_rest_block *rest = sac_arena_alloc(&tree->arena, blocks, sizeof *rest);
-    if (!links || !parents || !cluster || !lane_cluster || !range || !order || !rest) return false;
+    if (!links || !parents || !cluster || !lane_cluster || !range || !order || !leaf || !rest) return false;
     memcpy(links, b->links.data, blocks * sizeof *links);
     /* Where children will be is not known before they are refitted: nothing is culled by it. */
     for (uint32_t i = 0; i < blocks; i++)
@@ -218,6 +240,8 @@ static bool fill(building *b)
     for (uint32_t i = 0; i < tree->node_count; i++) {
         const node *n = &b->nodes.data[i];
         range[n->id] = n->range;
+        for (uint32_t k = 0; k < n->range.count; k++) /* children come later */
+            leaf[order[n->range.first + k]] = n->id;
         if (n->last - n->cluster > 1) continue;
         const float *centre = m->clusters[n->cluster].rest_centre;
         lane_cluster[n->id] = n->cluster;
@@ -235,8 +259,8 @@ static bool fill(building *b)
             if (lane_cluster[i * 8 + k] != cluster[i]) cluster[i] = SAC_SOFT_SPANS;
     }
     tree->links = links, tree->parents = parents, tree->cluster = cluster, tree->lane_cluster = lane_cluster;
-    tree->range = range, tree->order = order, tree->rest = rest;
-    return fill_normals(b, order, range);
+    tree->range = range, tree->order = order, tree->leaf = leaf, tree->rest = rest;
+    return fill_normals(b, order, range) && fill_triangles(b);
 }
 
 static bool build(building *b)
@@ -261,6 +285,16 @@ sac_result sac_soft_tree_create(const sac_soft_model *model, const sac_soft_tree
     if (def->leaf_points < 1 || def->leaf_points > 1000000 || (unsigned)def->bound > SAC_SOFT_BOUND_WHOLE)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "start from sac_default_soft_tree_def()",
                              "leaves of %u points with bound %d", def->leaf_points, (int)def->bound);
+    bool wrong = def->most_depth > SAC_TREE_MOST_DEPTH;
+    for (uint32_t i = 0; i < SAC_TREE_MOST_DEPTH; i++)
+        wrong = wrong || (def->fan[i] != 0 && def->fan[i] != 2 && def->fan[i] != 4 && def->fan[i] != 8);
+    if (wrong)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "fans are 2, 4 or 8, depth at most 12",
+                             "a hierarchy cannot have this shape");
+    for (uint32_t i = 0; i < def->triangle_count * 3; i++)
+        if (def->triangles[i / 3][i % 3] >= model->count)
+            return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "triangle %u has point %u of %u", i / 3,
+                                 def->triangles[i / 3][i % 3], model->count);
     sac_soft_tree *tree = sac_alloc_zero(1, sizeof *tree);
     if (!tree) return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for a hierarchy");
     tree->model = model;
@@ -268,6 +302,7 @@ sac_result sac_soft_tree_create(const sac_soft_model *model, const sac_soft_tree
     sac_arena_init(&tree->arena);
     building b = {.tree = tree, .model = model};
     bool ok = build(&b);
+    tree->def.normals = NULL, tree->def.triangles = NULL; /* the caller's */
     sac_free(b.points, model->count, sizeof *b.points);
     sac_free(b.q, model->count, sizeof *b.q);
     sac_free(b.cluster_first, model->cluster_count + 1, sizeof *b.cluster_first);

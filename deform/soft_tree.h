@@ -33,8 +33,16 @@ typedef enum sac_soft_bound {
 typedef struct sac_soft_tree_def {
     uint32_t leaf_points; /* a node with at most this many is a leaf; default 4 */
     sac_soft_bound bound;
+    /* For experiments with other hierarchies. fan: children of the nodes of each level below the clusters, 2,
+     * 4 or 8; 0 (default): 8. most_depth: nodes of this level are leaves; 0 (default): leaf_points alone
+     * decides. */
+    uint8_t fan[SAC_TREE_MOST_DEPTH];
+    uint32_t most_depth;
     /* Of the points at rest, outwards, unit; read while building. NULL (default): nodes know none. */
     const float (*normals)[3];
+    /* Over the points; read while building. Leaves then know the triangles at their points. */
+    const uint32_t (*triangles)[3];
+    uint32_t triangle_count;
 } sac_soft_tree_def;
 
 sac_soft_tree_def sac_default_soft_tree_def(void);
@@ -56,6 +64,12 @@ typedef struct sac_soft_tree {
     const uint32_t *lane_cluster; /* of each node; SAC_SOFT_SPANS when it spans several */
     const sac_soft_range *range;  /* of each node */
     const uint32_t *order;        /* points */
+    const uint32_t *leaf;         /* of each point: the node */
+    /* Triangles, if any were given, and those that have a corner at point i: triangle_at[triangle_first[i]]
+     * up to triangle_first[i + 1]. */
+    const uint32_t (*triangles)[3];
+    const uint32_t *triangle_first, *triangle_at;
+    uint32_t triangle_count;
     /* Of each node: mean normal at rest, unit, zero when unknown or when its points do not agree within
      * SAC_CONTACT_CONE. NULL: none was given. */
     const float (*normal)[3];
