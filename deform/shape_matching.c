@@ -209,6 +209,19 @@ static double volume_scale(double volume)
     return 1 / sac_cube_root(volume < 64 ? volume : 64);
 }
 
+/* Sums that are no numbers say nothing: goals are those of the last step, and nothing is dragged. */
+static void keep_map(sac_soft_cluster_state *state, const sac_match_job *job,
+                     const sac_match_kernels *kernels)
+{
+    state->next = state->map;
+    state->next.stray = state->allowance;
+    for (int k = 0; k < 3; k++) state->lost[k] = 0;
+    memset(job->gx, 0, job->lanes * sizeof *job->gx);
+    memset(job->gy, 0, job->lanes * sizeof *job->gy);
+    memset(job->gz, 0, job->lanes * sizeof *job->gz);
+    kernels->goals(job, &(sac_match_motion){.map = &state->next});
+}
+
 static void match_cluster(sac_soft *s, uint32_t index, double dt, const sac_match_kernels *kernels)
 {
     const sac_soft_model *m = s->model;
@@ -256,6 +269,10 @@ static void match_cluster(sac_soft *s, uint32_t index, double dt, const sac_matc
     uint32_t first = m->point[c->first];
     double centre[3] = {s->x[first] + sums.centre[0], s->y[first] + sums.centre[1],
                         s->z[first] + sums.centre[2]};
+    if (!(fabs(centre[0]) < 1e18 && fabs(centre[1]) < 1e18 && fabs(centre[2]) < 1e18)) {
+        keep_map(state, &job, kernels);
+        return;
+    }
     set_map(state, c, terms, centre);
     if (def->creep > 0 && finite) flow(state, def, linear, turn, dt);
 

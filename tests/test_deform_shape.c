@@ -221,12 +221,225 @@ static void joints_carry_a_skin(void **state)
     }
 }
 
+/* ---- bad input ---- */
+
+enum { ONE, LINE, PLANE, SAME, INVERTED, SPLINTERS, FAR, THIN, WIDE, KINDS };
+static const char *const kinds[KINDS] = {"one point",
+                                         "a line",
+                                         "a plane",
+                                         "all in one place",
+                                         "turned inside out",
+                                         "clusters of one point",
+                                         "far from the origin",
+                                         "thinner than float",
+                                         "masses from a microgram to a ton"};
+static float odd[300][3], odd_mass[300];
+
+static uint32_t fill_odd(int kind, sac_rng *rng)
+{
+    uint32_t count = kind == ONE ? 1 : kind == SPLINTERS ? 17 : 100 + sac_rng_below(rng, 200);
+    for (uint32_t i = 0; i < count; i++) {
+        for (int k = 0; k < 3; k++) odd[i][k] = sac_rng_range(rng, -1, 1);
+        if (kind == LINE) odd[i][1] = odd[i][0] * 2, odd[i][2] = -odd[i][0];
+        if (kind == PLANE) odd[i][1] = 0.5f * odd[i][0] + 1;
+        if (kind == SAME) odd[i][0] = 2, odd[i][1] = 3, odd[i][2] = -1;
+        if (kind == FAR) odd[i][0] += 9e5f, odd[i][2] -= 9e5f;
+        if (kind == THIN) odd[i][2] *= 1e-7f;
+        odd_mass[i] = 1;
+        if (kind == WIDE) odd_mass[i] = i % 3 ? 1e-9f : 1e3f;
+    }
+    return count;
+}
+
+typedef struct odd_body {
+    sac_soft_shape *shape;
+    sac_soft *soft;
+    sac_soft_cover *cover;
+} odd_body;
+
+/* Finite, held by its spheres, and with joints that can be drawn. */
+static void check_sane(const odd_body *b, const char *kind, int turn)
+{
+    static float rows[300][3][4];
+    const sac_soft *soft = b->soft;
+    const sac_soft_tree *tree = sac_soft_shape_parts_of(b->shape).tree;
+    uint32_t wild = 0, outside = 0, count = sac_soft_view(soft).count;
+    for (uint32_t i = 0; i < soft->model->lanes; i++)
+        wild += !isfinite(soft->x[i] + soft->y[i] + soft->z[i]) ||
+                !isfinite(soft->vx[i] + soft->vy[i] + soft->vz[i]) || fabsf(soft->x[i]) > SAC_SOFT_REACH;
+    for (uint32_t block = 0; block < tree->block_count; block++) {
+        const sac_sphere_block *eight = sac_soft_cover_block(b->cover, block);
+        for (uint32_t lane = 0; lane < SAC_LANES; lane++) {
+            sac_soft_range r = tree->range[block * SAC_LANES + lane];
+            for (uint32_t i = r.first; i < r.first + r.count; i++) {
+                uint32_t q = tree->order[i];
+                double x = (double)soft->x[q] - eight->x[lane], y = (double)soft->y[q] - eight->y[lane],
+                       z = (double)soft->z[q] - eight->z[lane];
+                outside += !(sqrt(x * x + y * y + z * z) <= eight->r[lane]) || !isfinite(eight->r[lane]);
+            }
+        }
+    }
+    sac_soft_joints(soft, rows);
+    for (uint32_t i = 0; i < count * 12; i++) wild += !isfinite((&rows[0][0][0])[i]);
+    if (wild || outside) print_message("%s, step %d: %u wild, %u outside\n", kind, turn, wild, outside);
+    assert_int_equal(wild, 0);
+    assert_int_equal(outside, 0);
+}
+
+/* What a user can do to a body, and what a mistake in here could: wrong numbers in velocities, goals, and
+ * even positions end in the step. */
+static void maltreat(odd_body *b, int turn, sac_rng *rng)
+{
+    sac_soft *soft = b->soft;
+    uint32_t count = sac_soft_view(soft).count, i = sac_rng_below(rng, count);
+    switch (turn % 12) {
+    case 0:
+        sac_soft_push(soft, i, (float[3]){3e38f, -3e38f, 1}, NULL);
+        break;
+    case 1: /* as far as can be */
+        sac_soft_hold(soft, i, (float[3]){3e38f, 3e38f, -3e38f}, NULL);
+        break;
+    case 3:
+        for (uint32_t k = 0; k < count; k++) sac_soft_release(soft, k, NULL);
+        break;
+    case 4: /* mirrored */
+        for (uint32_t k = 0; k < count; k++)
+            sac_soft_set_point(soft, k, (float[3]){-soft->x[k], soft->y[k], soft->z[k]}, NULL, NULL);
+        break;
+    case 5: /* stretched a thousand times */
+        for (uint32_t k = 0; k < count; k++)
+            sac_soft_set_point(soft, k, (float[3]){soft->x[k] * 1e3f, soft->y[k], soft->z[k]}, (float[3]){0},
+                               NULL);
+        break;
+    case 6: /* all in one place */
+        for (uint32_t k = 0; k < count; k++)
+            sac_soft_set_point(soft, k, (float[3]){1, 1, 1}, (float[3]){0}, NULL);
+        break;
+    case 8:
+        soft->vy[i] = turn % 24 == 8 ? NAN : -INFINITY;
+        break;
+    case 9:
+        for (uint32_t k = 0; k < soft->model->slot_count; k++) soft->gx[k] = soft->uz[k] = NAN;
+        break;
+    case 10:
+        if (turn > 30) soft->x[i] = NAN;
+        break;
+    }
+}
+
+static void odd_bodies_survive(void **state)
+{
+    (void)state;
+    sac_rng rng = sac_rng_seed(12);
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int mode = 0; mode < SAC_SOFT_MODES; mode++)
+            for (int several = 0; several < 2; several++) {
+                odd_body b;
+                sac_error error;
+                sac_soft_shape_def def = sac_default_soft_shape_def();
+                def.points = (const float(*)[3])odd, def.masses = odd_mass;
+                def.point_count = fill_odd(kind, &rng);
+                def.soft.mode = (sac_soft_mode)mode;
+                def.soft.clusters = kind == SPLINTERS ? def.point_count : several ? 5 : 1;
+                def.soft.creep = several ? 3.0f : 0.0f;
+                def.soft.beta = several ? 1.0f : 0.7f;
+                def.soft.settle_time = several ? 0 : 0.05f;
+                assert_int_equal(sac_soft_shape_create(&def, &b.shape, &error), SAC_OK);
+                sac_soft_shape_parts parts = sac_soft_shape_parts_of(b.shape);
+                check_form(b.shape), check_skin(b.shape);
+                assert_int_equal(sac_soft_create(parts.model, NULL, &b.soft, &error), SAC_OK);
+                assert_int_equal(sac_soft_cover_create(parts.tree, b.soft, &b.cover, &error), SAC_OK);
+                if (kind == INVERTED)
+                    for (uint32_t i = 0; i < parts.point_count; i++)
+                        sac_soft_set_point(b.soft, i, (float[3]){odd[i][0], odd[i][1], -odd[i][2]}, NULL,
+                                           NULL);
+                check_sane(&b, kinds[kind], -1);
+                for (int turn = 0; turn < 72; turn++) {
+                    sac_soft_step_def step = {turn % 5 ? 1.0f / 90 : 0.3f, {0, -9.81f, 0}};
+                    sac_soft *one = b.soft;
+                    maltreat(&b, turn, &rng);
+                    if (turn % 7 == 3) {
+                        sac_soft_fall(one, &step), sac_soft_move(&one, 1, &step, NULL, NULL);
+                    } else {
+                        assert_int_equal(sac_soft_step(&one, 1, &step, NULL, NULL), SAC_OK);
+                    }
+                    check_sane(&b, kinds[kind], turn);
+                }
+                sac_soft_cover_destroy(&b.cover);
+                sac_soft_destroy(&b.soft);
+                sac_soft_shape_destroy(&b.shape);
+            }
+}
+
+static void refused(const sac_soft_shape_def *def, sac_result why, const char *remedy)
+{
+    sac_soft_shape *shape = (sac_soft_shape *)odd;
+    sac_error error;
+    memset(&error, 0, sizeof error);
+    assert_int_equal(sac_soft_shape_create(def, &shape, &error), why);
+    assert_null(shape);
+    assert_true(error.message[0] != 0);
+    if (!strstr(error.remedy, remedy)) print_message("remedy: %s\n", error.remedy);
+    assert_non_null(strstr(error.remedy, remedy));
+}
+
+static void bad_shapes_are_refused(void **state)
+{
+    (void)state;
+    sac_rng rng = sac_rng_seed(13);
+    sac_soft_shape_def good = sac_default_soft_shape_def(), def;
+    uint32_t triangles[2][3] = {{0, 1, 2}, {2, 1, 99999}};
+    good.point_count = fill_odd(PLANE, &rng);
+    good.points = (const float(*)[3])odd;
+    def = good, def.cookie = 0, refused(&def, SAC_ERROR_ARGUMENT, "sac_default_soft_shape_def");
+    def = good, def.point_count = 0, refused(&def, SAC_ERROR_EMPTY, "point_count");
+    def = good, def.points = NULL, refused(&def, SAC_ERROR_EMPTY, "points");
+    def = good, def.point_count = UINT32_MAX, refused(&def, SAC_ERROR_LIMIT, "4 million");
+    def = good, def.triangle_count = 2, refused(&def, SAC_ERROR_ARGUMENT, "triangles");
+    def.triangles = (const uint32_t(*)[3])triangles, refused(&def, SAC_ERROR_ARGUMENT, "over the points");
+    def = good, def.mass = NAN, refused(&def, SAC_ERROR_ARGUMENT, "above");
+    def = good, def.mass = -1, refused(&def, SAC_ERROR_ARGUMENT, "above");
+    def = good, def.mass = 1e-20f, refused(&def, SAC_ERROR_ARGUMENT, "mass");
+    def = good, def.density = 0, refused(&def, SAC_ERROR_ARGUMENT, "above 0");
+    def = good, def.thickness = -1, refused(&def, SAC_ERROR_ARGUMENT, "above");
+    def = good, def.masses = odd_mass, odd_mass[7] = 0, refused(&def, SAC_ERROR_ARGUMENT, "hold it");
+    odd_mass[7] = NAN, refused(&def, SAC_ERROR_ARGUMENT, "hold it");
+    odd_mass[7] = INFINITY, refused(&def, SAC_ERROR_ARGUMENT, "hold it");
+    def = good, def.soft.beta = 2, refused(&def, SAC_ERROR_ARGUMENT, "0 to 1");
+    def = good, def.tree.leaf_points = 0, refused(&def, SAC_ERROR_ARGUMENT, "sac_default_soft_tree_def");
+    odd[3][2] = NAN, refused(&good, SAC_ERROR_ARGUMENT, "finite");
+    odd[3][2] = 0;
+    sac_meshless_surface empty = {0};
+    def = good, def.surface = &empty, refused(&def, SAC_ERROR_EMPTY, "");
+    sac_meshless_surface broken = {(const float(*)[3])odd, 3, (const uint32_t(*)[3])triangles, 2};
+    def = good, def.surface = &broken, refused(&def, SAC_ERROR_ARGUMENT, "");
+    sac_form form;
+    sac_error error;
+    assert_int_equal(sac_form_from_soft(&form, NULL, &error), SAC_ERROR_ARGUMENT);
+    sac_soft_shape *shape;
+    assert_int_equal(sac_soft_shape_from_mesh(NULL, &good, 0, &shape, &error), SAC_ERROR_ARGUMENT);
+    sac_mesh *flat; /* triangles without area: nothing is left to stand on */
+    assert_int_equal(sac_mesh_create((const float(*)[3])(float[3][3]){{0}, {1, 0, 0}, {2, 0, 0}}, 3,
+                                     (const uint32_t(*)[3])triangles, 1, NULL, &flat, NULL),
+                     SAC_OK);
+    assert_int_equal(sac_soft_shape_from_mesh(flat, &good, 0, &shape, &error), SAC_ERROR_EMPTY);
+    assert_null(shape);
+    sac_mesh_destroy(&flat);
+    /* The same straight triangle as points is a line, with normals that are not known. */
+    def = good, def.points = (const float(*)[3])(float[3][3]){{0}, {1, 0, 0}, {2, 0, 0}}, def.point_count = 3;
+    def.triangles = (const uint32_t(*)[3])triangles, def.triangle_count = 1;
+    assert_int_equal(sac_soft_shape_create(&def, &shape, &error), SAC_OK);
+    assert_true(sac_soft_shape_parts_of(shape).normals[1][0] == 0);
+    check_form(shape);
+    sac_soft_shape_destroy(&shape);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_mesh_is_its_points),
-        cmocka_unit_test(a_large_mesh_follows_few_points),
-        cmocka_unit_test(joints_carry_a_skin),
+        cmocka_unit_test(a_mesh_is_its_points),   cmocka_unit_test(a_large_mesh_follows_few_points),
+        cmocka_unit_test(joints_carry_a_skin),    cmocka_unit_test(odd_bodies_survive),
+        cmocka_unit_test(bad_shapes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
