@@ -8,6 +8,7 @@
 
 #include "scheduler/agenda_internal.h"
 #include "scheduler/perceive_internal.h"
+#include "scheduler/rank_internal.h"
 
 /* Side room for final pairs found above the deepest level, or for the few that cannot be: a level that finds
  * more stays closed. */
@@ -196,66 +197,78 @@ static bool open_level(sac_agenda *agenda, uint32_t i, sac_stop *stop, bool heed
 
 /* ---- the report ---- */
 
-/* Errors from 2^-16 to 2^16 JNDs in bins of a sixteenth of an octave: percentiles in one pass. */
-enum { BINS = 32 * 16 + 2 };
-
-static uint32_t bin_of(float jnd)
-{
-    if (!(jnd >= 0x1p-16f)) return 0;
-    uint32_t bits;
-    memcpy(&bits, &jnd, sizeof bits);
-    uint32_t bin = (bits >> 19) - ((127u - 16u) << 4) + 1;
-    return bin < BINS ? bin : BINS - 1;
-}
+/* Errors from 2^-16 to 2^16 JNDs in bins of a sixteenth of an octave: percentiles in one pass. Bin 0 holds
+ * what is smaller, each octave's bins follow, and the last also holds what is larger. */
+enum { OCTAVES = 32, STEPS = SAC_JND_STEPS, BINS = SAC_JND_BINS, LOWEST = SAC_JND_LOWEST };
 
 /* Upper edge of a bin. */
 static float edge_of(uint32_t bin)
 {
     if (bin == 0) return 0;
-    uint32_t bits = (bin + ((127u - 16u) << 4)) << 19;
+    uint32_t bits = (bin + LOWEST) << 19;
     float edge;
     memcpy(&edge, &bits, sizeof edge);
     return edge;
 }
 
-static float percentile(const uint32_t *bins, uint32_t count, uint32_t per_hundred, float most)
+static float percentile(const uint32_t bins[2][BINS + 1], const uint32_t *octave, uint32_t count,
+                        uint32_t per_hundred, float most)
 {
-    uint64_t want = ((uint64_t)count * per_hundred + 99) / 100, seen = 0;
-    for (uint32_t b = 0; b < BINS; b++) {
-        seen += bins[b];
-        if (seen >= want) return edge_of(b) < most ? edge_of(b) : most;
+    uint64_t want = ((uint64_t)count * per_hundred + 99) / 100, seen = bins[0][0] + bins[1][0];
+    uint32_t o = 0, bin = 0;
+    if (seen < want) {
+        while (o + 1 < OCTAVES && seen + octave[o] < want) seen += octave[o++];
+        for (bin = o * STEPS; seen < want && bin < BINS; seen += bins[0][bin] + bins[1][bin]) bin++;
     }
-    return most;
+    return bin < BINS && edge_of(bin) < most ? edge_of(bin) : most;
 }
 
-static void sum_up(const sac_agenda *agenda, sac_agenda_report *report)
+static void sum_errors(const sac_agenda *agenda, const sac_rank_kernels *kernels, sac_agenda_report *report)
 {
-    uint32_t bins[BINS] = {0}, started = 0, finished = 0, coarse = 0, count = agenda->count;
-    uint32_t at_level[SAC_TREE_MOST_DEPTH + 2] = {0};
-    double sum = 0;
-    float most = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        float jnd = agenda->jnd[i];
-        bins[bin_of(jnd)]++;
-        sum += (double)jnd;
-        most = jnd > most ? jnd : most;
+    enum { PART = 512 };
+    /* Neighbours are often alike: they count in two tables, so that one need not wait for the other. */
+    uint32_t bins[2][BINS + 1], octave[OCTAVES] = {0}, count = agenda->count;
+    const float *jnd = agenda->jnd;
+    uint16_t bin[PART];
+    memset(bins, 0, sizeof bins);
+    for (uint32_t from = 0; from < count; from += PART) {
+        uint32_t part = count - from < PART ? count - from : PART, i = 0;
+        kernels->bins(jnd + from, part, bin);
+        for (; i + 2 <= part; i += 2) bins[0][bin[i]]++, bins[1][bin[i + 1]]++;
+        if (i < part) bins[0][bin[i]]++;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t flags = agenda->flags[i];
-        bool stands = (flags & (SAC_AGENDA_STARTED | SAC_AGENDA_EMPTY)) == SAC_AGENDA_STARTED;
-        started += (flags & SAC_AGENDA_STARTED) != 0;
-        finished += (flags & SAC_AGENDA_FINISHED) != 0;
-        coarse += (flags & SAC_AGENDA_COARSE) != 0;
-        at_level[stands ? agenda->level[i] : SAC_TREE_MOST_DEPTH + 1]++;
-    }
-    memcpy(report->pairs_at_level, at_level, sizeof report->pairs_at_level);
-    report->jnd_sum = sum;
+    for (uint32_t o = 0; o < OCTAVES; o++)
+        for (uint32_t k = 1; k <= STEPS; k++) octave[o] += bins[0][o * STEPS + k] + bins[1][o * STEPS + k];
+    float most = kernels->most(jnd, count);
+    report->jnd_sum = kernels->sum(jnd, count);
     report->jnd_most = most;
-    report->started = started;
-    report->finished = finished;
-    report->coarse = coarse;
-    report->jnd_p50 = percentile(bins, agenda->count, 50, report->jnd_most);
-    report->jnd_p95 = percentile(bins, agenda->count, 95, report->jnd_most);
+    report->jnd_p50 = percentile(bins, octave, count, 50, most);
+    report->jnd_p95 = percentile(bins, octave, count, 95, most);
+}
+
+static void count_fronts(const sac_agenda *agenda, const sac_rank_kernels *kernels, sac_agenda_report *report)
+{
+    enum { PART = 1024, LEVELS = SAC_TREE_MOST_DEPTH + 1 };
+    uint8_t at[PART];
+    for (uint32_t from = 0; from < agenda->count; from += PART) {
+        const uint8_t *flags = agenda->flags + from, *level = agenda->level + from;
+        uint32_t part = agenda->count - from < PART ? agenda->count - from : PART, some[LEVELS];
+        /* A bit of the flags in the lowest place of each byte, to be counted. */
+        for (uint32_t i = 0; i < part; i++) at[i] = (uint8_t)(flags[i] / SAC_AGENDA_STARTED & 1);
+        kernels->tally(at, part, 1, 1, some), report->started += some[0];
+        if (!some[0]) continue;
+        for (uint32_t i = 0; i < part; i++) at[i] = (uint8_t)(flags[i] / SAC_AGENDA_FINISHED & 1);
+        kernels->tally(at, part, 1, 1, some), report->finished += some[0];
+        for (uint32_t i = 0; i < part; i++) at[i] = (uint8_t)(flags[i] / SAC_AGENDA_COARSE & 1);
+        kernels->tally(at, part, 1, 1, some), report->coarse += some[0];
+        /* A front stands where something is left of the pair. */
+        for (uint32_t i = 0; i < part; i++) {
+            bool stands = (flags[i] & (SAC_AGENDA_STARTED | SAC_AGENDA_EMPTY)) == SAC_AGENDA_STARTED;
+            at[i] = stands ? level[i] : (uint8_t)LEVELS;
+        }
+        kernels->tally(at, part, 0, LEVELS, some);
+        for (uint32_t k = 0; k < LEVELS; k++) report->pairs_at_level[k] += some[k];
+    }
 }
 
 /* ---- the work ---- */
@@ -311,7 +324,8 @@ static void forget_fronts(sac_agenda *agenda)
     memset(agenda->done, 0, n * sizeof *agenda->done);
     memset(agenda->pending_at, 0, n * sizeof *agenda->pending_at);
     memset(agenda->done_at, 0, n * sizeof *agenda->done_at);
-    for (uint32_t i = 0; i < n; i++) agenda->flags[i] &= SAC_AGENDA_TOP | SAC_AGENDA_SENSOR;
+    uint8_t *restrict flags = agenda->flags;
+    for (size_t i = 0; i < n; i++) flags[i] &= SAC_AGENDA_TOP | SAC_AGENDA_SENSOR;
     agenda->own->arena_used = agenda->capacity;
 }
 
@@ -365,5 +379,6 @@ void sac_agenda_work(sac_agenda *agenda, const sac_policy *policy, const sac_per
                           : 500;
         out_report->overshoot_credits = stop->late_ns * 1000u / ps;
     }
-    sum_up(agenda, out_report);
+    sum_errors(agenda, sac_rank_kernels_active(), out_report);
+    count_fronts(agenda, sac_rank_kernels_active(), out_report);
 }

@@ -21,32 +21,34 @@ void sac_groups_span(sac_groups *groups, float top, float octaves)
     groups->per_step = (float)groups->count / (octaves > 1 ? octaves : 1.0f);
 }
 
-void sac_groups_fill(sac_groups *groups, const uint8_t *group_of, uint32_t count)
+static void take_lines(sac_groups *groups, const uint32_t *head, const uint32_t *tail)
 {
-    uint32_t head[SAC_GROUPS_MOST + 1], size[SAC_GROUPS_MOST + 1] = {0};
-    uint32_t *end[SAC_GROUPS_MOST + 1]; /* where the next of the group is written */
-    for (uint32_t g = 0; g <= SAC_GROUPS_MOST; g++) end[g] = &head[g];
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t g = group_of[i] < SAC_GROUPS_MOST ? group_of[i] : SAC_GROUPS_MOST;
-        *end[g] = i;
-        end[g] = &groups->next[i];
-        size[g]++;
-    }
     for (uint32_t g = 0; g < groups->count; g++) {
-        if (!size[g]) continue;
-        *end[g] = SAC_NOBODY;
-        groups->head[g] = head[g];
-        groups->tail[g] = (uint32_t)(end[g] - groups->next);
-        groups->size[g] = size[g];
-        groups->filled |= 1u << g;
+        groups->head[g] = head[g], groups->tail[g] = tail[g];
+        groups->filled |= (uint32_t)(head[g] != SAC_NOBODY) << g;
     }
+}
+
+void sac_groups_fill(sac_groups *groups, sac_groups *floor, const uint8_t *line, uint32_t count)
+{
+    uint32_t head[SAC_LINES], tail[SAC_LINES], *next = groups->next;
+    memset(head, 0xff, sizeof head);
+    memset(tail, 0xff, sizeof tail);
+    /* From behind, each before those that are there: what is written does not wait for what is read. */
+    for (uint32_t i = count, k = 0; i-- > 0; k++) {
+        next[i] = head[line[i]];
+        head[line[i]] = i;
+        tail[line[k]] = k;
+    }
+    take_lines(groups, head, tail);
+    if (floor) take_lines(floor, head + SAC_LINE_FLOOR, tail + SAC_LINE_FLOOR);
 }
 
 static uint32_t take(sac_groups *groups, uint32_t group)
 {
     uint32_t entry = groups->head[group];
     groups->head[group] = groups->next[entry];
-    if (--groups->size[group] == 0) groups->filled &= ~(1u << group);
+    if (groups->head[group] == SAC_NOBODY) groups->filled &= ~(1u << group);
     return entry;
 }
 

@@ -14,11 +14,15 @@
 #define SAC_GROUPS_LEAST 2u
 #define SAC_GROUPS_MOST 32u
 #define SAC_NOBODY UINT32_MAX
+/* Where an entry waits, in one number: in a group, nowhere, or in a group of the floor. */
+#define SAC_LINE_NONE SAC_GROUPS_MOST
+#define SAC_LINE_FLOOR (SAC_GROUPS_MOST + 1u)
+#define SAC_LINES (SAC_LINE_FLOOR + SAC_GROUPS_MOST)
 
 typedef struct sac_groups {
     uint32_t count;
-    uint32_t filled; /* bit g: group g has entries */
-    uint32_t head[SAC_GROUPS_MOST], tail[SAC_GROUPS_MOST], size[SAC_GROUPS_MOST];
+    uint32_t filled;                                       /* bit g: group g has entries */
+    uint32_t head[SAC_GROUPS_MOST], tail[SAC_GROUPS_MOST]; /* of those that have */
     double clock[SAC_GROUPS_MOST], speed[SAC_GROUPS_MOST];
     double now;     /* clock of the group that had the last turn */
     uint32_t *next; /* the caller's, one an entry */
@@ -51,7 +55,7 @@ static inline uint32_t sac_groups_of(const sac_groups *groups, float value)
 static inline void sac_groups_push(sac_groups *groups, uint32_t group, uint32_t entry)
 {
     groups->next[entry] = SAC_NOBODY;
-    if (groups->size[group]++) {
+    if (groups->filled >> group & 1) {
         groups->next[groups->tail[group]] = entry;
     } else {
         groups->head[group] = entry;
@@ -62,18 +66,17 @@ static inline void sac_groups_push(sac_groups *groups, uint32_t group, uint32_t 
     groups->tail[group] = entry;
 }
 
-/* Many at once into empty groups: entry i into group_of[i], in order; SAC_GROUPS_MOST or more: into none.
- * Which group it is nobody can foresee, so nothing here branches on it. */
-void sac_groups_fill(sac_groups *groups, const uint8_t *group_of, uint32_t count);
+/* Many at once into empty groups: entry i to line[i], in order. `floor` may be NULL when nobody waits there.
+ * Which line it is nobody can foresee, so nothing here branches on it. */
+void sac_groups_fill(sac_groups *groups, sac_groups *floor, const uint8_t *line, uint32_t count);
 
 /* Before all others of its group: it is not done yet. */
 static inline void sac_groups_push_front(sac_groups *groups, uint32_t group, uint32_t entry)
 {
-    if (!groups->size[group]) {
+    if (!(groups->filled >> group & 1)) {
         sac_groups_push(groups, group, entry);
         return;
     }
-    groups->size[group]++;
     groups->next[entry] = groups->head[group];
     groups->head[group] = entry;
 }

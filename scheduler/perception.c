@@ -5,6 +5,7 @@
 
 #include "base/cpu.h"
 #include "scheduler/angle_internal.h"
+#include "scheduler/rank_internal.h"
 
 /* Nothing is reckoned nearer to an eye than this, metres: below, eyes cannot focus. */
 #define NEAREST 0.05f
@@ -36,6 +37,25 @@ sac_perceive_kernel *sac_perceive_kernel_active(void)
 #endif
     default:
         return sac_perceive_scalar;
+    }
+}
+
+const sac_rank_kernels *sac_rank_kernels_active(void)
+{
+    switch (sac_simd_active()) {
+#if defined(__x86_64__)
+    case SAC_SIMD_SSE2:
+        return &sac_rank_sse2;
+    case SAC_SIMD_AVX2:
+        return &sac_rank_avx2;
+    case SAC_SIMD_AVX512:
+        return &sac_rank_avx512;
+#elif defined(__aarch64__)
+    case SAC_SIMD_NEON:
+        return &sac_rank_neon;
+#endif
+    default:
+        return &sac_rank_scalar;
     }
 }
 

@@ -1,6 +1,8 @@
 /* Policies with groups: groups:N by priority, and jnd by what the next levels gain for their cost. */
-#include "base/simd.h"
+#include <math.h>
+
 #include "scheduler/agenda_internal.h"
+#include "scheduler/rank_internal.h"
 
 /* Values from the greatest down to a factor of 2^-12 fall into groups of their own, the rest into the last:
  * from a thousand JNDs to a quarter of one. */
@@ -24,12 +26,20 @@ static uint32_t put(sac_agenda *agenda, uint32_t i, float value)
     return group;
 }
 
-/* All entries into their groups, as group[] says; counted in the report. */
-static void fill(sac_agenda *agenda)
+static sac_rank_scale scale_of(const sac_groups *groups)
 {
-    sac_agenda_private *own = agenda->own;
-    sac_groups_fill(&own->groups, agenda->group, agenda->count);
-    for (uint32_t g = 0; g < own->groups.count; g++) own->report->group_pairs[g] += own->groups.size[g];
+    return (sac_rank_scale){groups->top, groups->per_step, (float)(int32_t)(groups->count - 1)};
+}
+
+static sac_rank_frame rank_frame(const sac_agenda *agenda, const float *value)
+{
+    const sac_agenda_private *own = agenda->own;
+    return (sac_rank_frame){.groups = scale_of(&own->groups),
+                            .frames = own->def.age_frames ? (float)own->def.age_frames : INFINITY,
+                            .value = value,
+                            .age = agenda->age,
+                            .flags = agenda->flags,
+                            .group = agenda->group};
 }
 
 static uint32_t turn(sac_agenda *agenda)
@@ -48,14 +58,14 @@ static void account(sac_agenda *agenda, uint64_t credits)
 
 static void begin_groups(sac_agenda *agenda)
 {
-    float top = 0;
-    for (uint32_t i = 0; i < agenda->count; i++)
-        if (agenda->priority[i] > top) top = agenda->priority[i];
-    open_groups(agenda, agenda->own->policy->groups, top, PRIORITY_OCTAVES);
-    for (uint32_t i = 0; i < agenda->count; i++)
-        agenda->group[i] =
-            (uint8_t)sac_agenda_aged(agenda, i, sac_groups_of(&agenda->own->groups, agenda->priority[i]));
-    fill(agenda);
+    sac_agenda_private *own = agenda->own;
+    const sac_rank_kernels *kernels = sac_rank_kernels_active();
+    float top = kernels->most(agenda->priority, agenda->count);
+    open_groups(agenda, own->policy->groups, top, PRIORITY_OCTAVES);
+    sac_rank_frame frame = rank_frame(agenda, agenda->priority);
+    kernels->groups(&frame, agenda->count);
+    sac_groups_fill(&own->groups, NULL, agenda->group, agenda->count);
+    kernels->tally(agenda->group, agenda->count, 0, own->groups.count, own->report->group_pairs);
 }
 
 static void after_groups(sac_agenda *agenda, uint32_t entry, uint64_t credits)
@@ -78,8 +88,6 @@ const sac_policy sac_policy_groups[SAC_GROUPS_MOST + 1] = {
  * against three. */
 #define TESTS_A_PAIR 40.0f
 #define FOUND_A_PAIR 4.0f
-/* An improvement below this share of the error is none. */
-#define LEAST_GAIN 0.05f
 
 /* What a fresh pair has cost by the time it is on a level, the test of its roots included; 1 / that. */
 static void learn_fresh_costs(sac_agenda_private *own)
@@ -92,7 +100,9 @@ static void learn_fresh_costs(sac_agenda_private *own)
     }
 }
 
-/* Uncertainty of a pair of forms at each level. Most pairs are of the same two forms as the one before. */
+/* Uncertainty of a pair of forms at each level. Most pairs are of the same two forms as the one before, or as
+ * one of the last few. */
+enum { KINDS = 16 };
 typedef struct level_gaps {
     const sac_form *a, *b;
     float scale_a, scale_b;
@@ -100,88 +110,70 @@ typedef struct level_gaps {
     float gap[SAC_TREE_MOST_DEPTH + 1];
 } level_gaps;
 
-static const level_gaps *gaps_of(const sac_agenda *agenda, uint32_t i, level_gaps *last)
+static bool are_of(const sac_agenda *agenda, uint32_t i, const level_gaps *gaps)
 {
-    const sac_form *a = agenda->form_a[i], *b = agenda->form_b[i];
-    float scale_a = agenda->pose_a[i]->scale, scale_b = agenda->pose_b[i]->scale;
-    if (a == last->a && b == last->b && scale_a == last->scale_a && scale_b == last->scale_b) return last;
-    uint32_t last_a = a->levels, last_b = b->levels, levels = last_a > last_b ? last_a : last_b;
-    *last = (level_gaps){.a = a, .b = b, .scale_a = scale_a, .scale_b = scale_b, .levels = levels};
-    for (uint32_t level = 0; level <= levels; level++)
-        last->gap[level] = a->level_gap[level < last_a ? level : last_a] * scale_a +
-                           b->level_gap[level < last_b ? level : last_b] * scale_b;
-    return last;
+    return (agenda->form_a[i] == gaps->a) & (agenda->form_b[i] == gaps->b) &
+           (agenda->pose_a[i]->scale == gaps->scale_a) & (agenda->pose_b[i]->scale == gaps->scale_b);
+}
+
+static void learn_gaps(const sac_agenda *agenda, uint32_t i, level_gaps *gaps)
+{
+    gaps->a = agenda->form_a[i], gaps->b = agenda->form_b[i];
+    gaps->scale_a = agenda->pose_a[i]->scale, gaps->scale_b = agenda->pose_b[i]->scale;
+    gaps->levels = sac_agenda_levels(agenda, i);
+    for (uint32_t level = 0; level <= gaps->levels; level++)
+        gaps->gap[level] = sac_agenda_gap(agenda, i, level);
 }
 
 /* Priority the next levels take away, for each credit they cost; the best of going one level, two, ... to the
  * end, because a pair remembered well gains nothing before it is finer than the memory. Negative: not worth
  * it. */
-static float gain_for_cost(const sac_agenda *agenda, uint32_t i, level_gaps *last)
+static float gain_for_cost(const sac_agenda *agenda, uint32_t i)
 {
     const sac_agenda_private *own = agenda->own;
-    float jnd = agenda->jnd[i], stop = own->def.stop_jnd;
-    const level_gaps *gaps = gaps_of(agenda, i, last);
-    float sharp = own->sharpness[i];
+    float jnd = agenda->jnd[i], stop = own->def.stop_jnd, sharp = own->sharpness[i];
     /* The error that makes up `jnd`. */
     float seen = agenda->uncertainty[i] < agenda->extent[i] ? agenda->uncertainty[i] : agenda->extent[i];
     if (jnd >= own->most_jnd) seen = jnd / sharp;
-    float most = 0, best = 0;
-    if (!(agenda->flags[i] & SAC_AGENDA_STARTED)) {
-        for (uint32_t level = 0; level <= gaps->levels; level++) {
-            float gain = seen - gaps->gap[level], value = gain * own->fresh_worth[level];
-            most = gain > most ? gain : most;
-            best = value > best ? value : best;
-        }
-    } else {
-        float pairs = (float)agenda->pending[i], cost = 0;
-        for (uint32_t level = agenda->level[i] + 1u; level <= gaps->levels; level++) {
-            cost += pairs * TESTS_A_PAIR + SAC_CREDITS_PIECE;
-            pairs *= FOUND_A_PAIR;
-            float gain = seen - gaps->gap[level], value = gain / cost;
-            most = gain > most ? gain : most;
-            best = value > best ? value : best;
-        }
+    float most = 0, best = 0, pairs = (float)agenda->pending[i], cost = 0;
+    uint32_t levels = sac_agenda_levels(agenda, i);
+    for (uint32_t level = agenda->level[i] + 1u; level <= levels; level++) {
+        cost += pairs * TESTS_A_PAIR + SAC_CREDITS_PIECE;
+        pairs *= FOUND_A_PAIR;
+        float gain = seen - sac_agenda_gap(agenda, i, level), value = gain / cost;
+        most = gain > most ? gain : most;
+        best = value > best ? value : best;
     }
-    bool worth = jnd >= stop && (!(stop > 0) || most > LEAST_GAIN * seen);
+    bool worth = jnd >= stop && (!(stop > 0) || most > SAC_LEAST_GAIN * seen);
     return worth ? best * sharp * own->factor[i] : -1;
 }
 
-/* The same for eight entries nobody has looked at yet, all of the same two forms. */
-static void gain_of_eight(const sac_agenda *agenda, uint32_t i, const level_gaps *gaps, float *out)
+/* The same for all entries, of which nobody has been looked at yet, run by run of the same two forms. */
+static void gain_of_all(const sac_agenda *agenda, const sac_rank_kernels *kernels, float *out)
 {
     const sac_agenda_private *own = agenda->own;
-    sac_f8 zero = sac_f8_set(0), none = sac_f8_set(-1), stop = sac_f8_set(own->def.stop_jnd);
-    sac_f8 jnd = sac_f8_load(agenda->jnd + i), sharp = sac_f8_load(own->sharpness + i);
-    sac_f8 error = sac_f8_load(agenda->uncertainty + i), extent = sac_f8_load(agenda->extent + i);
-    sac_f8 seen = sac_f8_pick_less(error, extent, error, extent), most = zero, best = zero;
-    seen = sac_f8_pick_less(jnd, sac_f8_set(own->most_jnd), seen, sac_f8_div(jnd, sharp));
-    for (uint32_t level = 0; level <= gaps->levels; level++) {
-        sac_f8 gain = sac_f8_sub(seen, sac_f8_set(gaps->gap[level]));
-        most = sac_f8_max(gain, most);
-        best = sac_f8_max(sac_f8_mul(gain, sac_f8_set(own->fresh_worth[level])), best);
+    sac_gain_frame frame = {.jnd = agenda->jnd,
+                            .uncertainty = agenda->uncertainty,
+                            .extent = agenda->extent,
+                            .sharpness = own->sharpness,
+                            .factor = own->factor,
+                            .stop_jnd = own->def.stop_jnd,
+                            .most_jnd = own->most_jnd,
+                            .worth = own->fresh_worth,
+                            .out = out};
+    level_gaps kinds[KINDS] = {{0}};
+    for (uint32_t from = 0, to; from < agenda->count; from = to) {
+        uintptr_t a = (uintptr_t)agenda->form_a[from], b = (uintptr_t)agenda->form_b[from];
+        level_gaps *gaps = &kinds[(a / 64 + a / 1024 + b / 128 + b / 512) % KINDS];
+        if (!are_of(agenda, from, gaps)) learn_gaps(agenda, from, gaps);
+        for (to = from + 1; to < agenda->count && are_of(agenda, to, gaps);) to++;
+        /* Whole blocks are written: what the run before has in the first is kept, the rest is yet to come. */
+        uint32_t block = from / 8 * 8;
+        float before[8];
+        memcpy(before, out + block, sizeof before);
+        kernels->gain(&frame, gaps->gap, gaps->levels, block, to);
+        for (uint32_t k = 0; k < from - block; k++) out[block + k] = before[k];
     }
-    sac_f8 value = sac_f8_mul(sac_f8_mul(best, sharp), sac_f8_load(own->factor + i));
-    if (own->def.stop_jnd > 0)
-        value = sac_f8_pick_less(sac_f8_mul(sac_f8_set(LEAST_GAIN), seen), most, value, none);
-    sac_f8_store(out + i, sac_f8_pick_less(jnd, stop, none, value));
-}
-
-static void gain_of_all(const sac_agenda *agenda, float *out)
-{
-    level_gaps gaps = {0};
-    uint32_t i = 0;
-    for (; i + 8 <= agenda->count; i += 8) {
-        bool alike = true;
-        gaps_of(agenda, i, &gaps);
-        for (uint32_t k = i + 1; k < i + 8; k++)
-            alike &= (agenda->form_a[k] == gaps.a) & (agenda->form_b[k] == gaps.b) &
-                     (agenda->pose_a[k]->scale == gaps.scale_a) & (agenda->pose_b[k]->scale == gaps.scale_b);
-        if (alike)
-            gain_of_eight(agenda, i, &gaps, out);
-        else
-            for (uint32_t k = i; k < i + 8; k++) out[k] = gain_for_cost(agenda, k, &gaps);
-    }
-    for (; i < agenda->count; i++) out[i] = gain_for_cost(agenda, i, &gaps);
 }
 
 /* A pair nothing is known of has no contacts at all: it gets its roots tested and a level opened before
@@ -194,44 +186,25 @@ static bool on_floor(const sac_agenda *agenda, uint32_t i)
 static void begin_jnd(sac_agenda *agenda)
 {
     sac_agenda_private *own = agenda->own;
-    float top = 0, top_priority = 0;
+    uint32_t count = agenda->count, *pairs = own->report->group_pairs;
     float *gain = (float *)own->heap; /* not in use by this policy, and larger */
+    uint8_t *line = (uint8_t *)(gain + agenda->capacity);
+    const sac_rank_kernels *kernels = sac_rank_kernels_active();
     learn_fresh_costs(own);
-    gain_of_all(agenda, gain);
-    for (uint32_t i = 0; i < agenda->count; i++) {
-        top = gain[i] > top ? gain[i] : top;
-        top_priority = agenda->priority[i] > top_priority ? agenda->priority[i] : top_priority;
-    }
-    open_groups(agenda, own->def.groups, top, GAIN_OCTAVES);
+    gain_of_all(agenda, kernels, gain);
+    open_groups(agenda, own->def.groups, kernels->most(gain, count), GAIN_OCTAVES);
     sac_groups_init(&own->floor, SAC_GROUPS_MOST, 1, own->next);
-    sac_groups_span(&own->floor, top_priority, PRIORITY_OCTAVES);
-    /* Bytes may alias anything: without its own pointers the loop would load all of them again for each. */
-    const sac_groups groups = own->groups;
-    const float *known = agenda->known;
-    const uint8_t *flags = agenda->flags;
-    const uint16_t *age = agenda->age;
-    uint8_t *restrict group = agenda->group;
-    uint32_t last = groups.count - 1, floors = 0, count = agenda->count, frames = own->def.age_frames;
-    for (uint32_t i = 0; i < count; i++) {
-        bool floor = known[i] == FLT_MAX;
-        floors += floor;
-        uint32_t g = sac_groups_of(&groups, gain[i]);
-        if (frames && age[i] >= frames) g = sac_agenda_aged(agenda, i, g);
-        g = flags[i] & SAC_AGENDA_TOP ? 0 : g;
-        group[i] = (uint8_t)((floor | (gain[i] < 0)) ? SAC_GROUPS_MOST : g);
-    }
-    fill(agenda);
-    /* Those that are not in line have a group as well, for people who look. */
-    for (uint32_t i = 0; i < count; i++) group[i] = group[i] < SAC_GROUPS_MOST ? group[i] : (uint8_t)last;
-    for (uint32_t i = 0; i < count && floors; i++) {
-        if (known[i] < FLT_MAX) continue;
-        group[i] = (uint8_t)sac_agenda_aged(agenda, i, sac_groups_of(&groups, gain[i]));
-        own->report->group_pairs[group[i]]++;
-        sac_groups_push(
-            &own->floor,
-            agenda->flags[i] & SAC_AGENDA_TOP ? 0 : sac_groups_of(&own->floor, agenda->priority[i]), i);
-        floors--;
-    }
+    sac_groups_span(&own->floor, kernels->most(agenda->priority, count), PRIORITY_OCTAVES);
+    sac_rank_frame frame = rank_frame(agenda, gain);
+    frame.floor = scale_of(&own->floor);
+    frame.priority = agenda->priority, frame.known = agenda->known, frame.line = line;
+    kernels->groups_and_floor(&frame, count);
+    sac_groups_fill(&own->groups, &own->floor, line, count);
+    /* Those that are not in line are shown in the last group, but not counted. */
+    uint32_t nowhere;
+    kernels->tally(agenda->group, count, 0, own->groups.count, pairs);
+    kernels->tally(line, count, SAC_LINE_NONE, 1, &nowhere);
+    pairs[own->groups.count - 1] -= nowhere;
 }
 
 static uint32_t next_jnd(sac_agenda *agenda)
@@ -258,8 +231,7 @@ static void after_jnd(sac_agenda *agenda, uint32_t entry, uint64_t credits)
         sac_groups_push(&own->floor, own->at, entry);
         return;
     }
-    level_gaps gaps = {0};
-    float gain = gain_for_cost(agenda, entry, &gaps);
+    float gain = gain_for_cost(agenda, entry);
     if (gain < 0) return;
     /* A level that was opened for the sake of a later one is worth nothing until that is reached: the pair
      * stays first in its group. Measured, this divides the error left at a quarter of the time by five. */

@@ -1,4 +1,6 @@
 /* The bucket queue against a naive model, and that nobody starves. */
+#include <float.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,8 +9,10 @@
 
 #include <cmocka.h>
 
+#include "base/cpu.h"
 #include "base/rng.h"
 #include "scheduler/agenda_internal.h"
+#include "scheduler/rank_internal.h"
 
 enum { ENTRIES = 300 };
 static uint32_t next[ENTRIES];
@@ -156,6 +160,132 @@ static void age_lifts(void **state)
     assert_int_equal(sac_agenda_aged(&agenda, 0, 7), 7);
 }
 
+static float some_value(sac_rng *rng)
+{
+    static const float odd[] = {0, -0.0f, -1, NAN, INFINITY, -INFINITY, FLT_MAX, FLT_MIN, 1e-40f, -NAN};
+    uint32_t n = sac_rng_below(rng, 40);
+    if (n < sizeof odd / sizeof *odd) return odd[n];
+    return (float)exp2((double)sac_rng_range(rng, -20, 12));
+}
+
+/* What the kernels say of all pairs at once, on every path, is what is said of each alone. */
+static void all_at_once_as_one_by_one(void **state)
+{
+    (void)state;
+    enum { ROOM = 704 };
+    _Alignas(64) static float value[ROOM], priority[ROOM], known[ROOM];
+    static uint16_t age[ROOM], bin[ROOM];
+    static uint8_t flags[ROOM], group[ROOM], line[ROOM];
+    sac_simd before = sac_simd_active();
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        sac_rng rng = sac_rng_seed(seed);
+        uint32_t count = sac_rng_below(&rng, ROOM), frames = sac_rng_below(&rng, 3) * 29;
+        sac_groups groups, floor;
+        sac_groups_init(&groups, 2 + sac_rng_below(&rng, 31), 4, next);
+        sac_groups_init(&floor, 32, 1, next);
+        sac_groups_span(&groups, 1000, 16);
+        sac_groups_span(&floor, 50, 12);
+        double sum = 0, whole = 0;
+        float most = 0, most_priority = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            value[i] = some_value(&rng), priority[i] = fabsf(some_value(&rng));
+            if (!(priority[i] <= 1e5f)) priority[i] = 0;
+            known[i] = sac_rng_below(&rng, 3) ? sac_rng_float(&rng) : FLT_MAX;
+            age[i] =
+                (uint16_t)(sac_rng_below(&rng, 2) ? sac_rng_below(&rng, 300) : sac_rng_below(&rng, 65536));
+            flags[i] = (uint8_t)sac_rng_below(&rng, 64);
+            most = value[i] > most ? value[i] : most;
+            most_priority = priority[i] > most_priority ? priority[i] : most_priority;
+            whole += (double)priority[i];
+        }
+        sac_agenda_private own = {.def = {.age_frames = frames}};
+        sac_agenda agenda = {.own = &own, .age = age, .flags = flags};
+        sac_rank_frame frame = {.groups = {groups.top, groups.per_step, (float)(groups.count - 1)},
+                                .floor = {floor.top, floor.per_step, 31},
+                                .frames = frames ? (float)frames : INFINITY,
+                                .value = value,
+                                .priority = priority,
+                                .known = known,
+                                .age = age,
+                                .flags = flags,
+                                .group = group,
+                                .line = line};
+        for (sac_simd path = 0; path < SAC_SIMD_COUNT; path++) {
+            if (sac_simd_force(path, NULL) != SAC_OK) continue;
+            const sac_rank_kernels *kernels = sac_rank_kernels_active();
+            uint32_t tally[SAC_LINES] = {0}, lines[SAC_LINES];
+            assert_true(kernels->most(value, count) == most);
+            assert_true(kernels->most(priority, count) == most_priority);
+            kernels->groups(&frame, count);
+            for (uint32_t i = 0; i < count; i++)
+                assert_int_equal(group[i], sac_agenda_aged(&agenda, i, sac_groups_of(&groups, value[i])));
+            kernels->groups_and_floor(&frame, count);
+            for (uint32_t i = 0; i < count; i++) {
+                uint32_t g = sac_agenda_aged(&agenda, i, sac_groups_of(&groups, value[i])), want = g;
+                if (known[i] == FLT_MAX) {
+                    want = flags[i] & SAC_AGENDA_TOP ? 0 : sac_groups_of(&floor, priority[i]);
+                    want += SAC_LINE_FLOOR;
+                } else if (value[i] < 0) {
+                    want = SAC_LINE_NONE, g = groups.count - 1;
+                }
+                assert_int_equal(line[i], want);
+                assert_int_equal(group[i], g);
+                tally[want]++;
+            }
+            kernels->tally(line, count, 0, SAC_LINES, lines);
+            assert_memory_equal(lines, tally, sizeof tally);
+            double here = kernels->sum(priority, count);
+            assert_true(fabs(here - whole) <= 1e-12 * whole);
+            if (path == SAC_SIMD_SCALAR) sum = here;
+            assert_true(here == sum);
+            kernels->bins(priority, count, bin);
+            for (uint32_t i = 0; i < count; i++) {
+                double low = bin[i] ? exp2((bin[i] - 1) / 16 - 16) * (1 + (bin[i] - 1) % 16 / 16.0) : 0;
+                double high = exp2(bin[i] / 16 - 16) * (1 + bin[i] % 16 / 16.0);
+                if (!bin[i]) high = 0x1p-16;
+                assert_true(priority[i] >= low && (bin[i] == SAC_JND_BINS || priority[i] < high));
+            }
+        }
+    }
+    sac_simd_force(before, NULL);
+}
+
+/* All pairs put in line at once stand as if they had come one after another. */
+static void filled_as_pushed(void **state)
+{
+    (void)state;
+    static uint32_t links[2][ENTRIES];
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        sac_rng rng = sac_rng_seed(seed);
+        uint8_t line[ENTRIES];
+        uint32_t used = 2 + sac_rng_below(&rng, 31), count = sac_rng_below(&rng, ENTRIES + 1);
+        sac_groups groups[2], floor[2];
+        for (int k = 0; k < 2; k++) {
+            sac_groups_init(&groups[k], used, 4, links[k]);
+            sac_groups_init(&floor[k], SAC_GROUPS_MOST, 1, links[k]);
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t where = sac_rng_below(&rng, 4), g = sac_rng_below(&rng, where == 2 ? 32 : used);
+            line[i] = (uint8_t)(where == 3 ? SAC_LINE_NONE : where == 2 ? SAC_LINE_FLOOR + g : g);
+            if (where != 3) sac_groups_push(where == 2 ? &floor[0] : &groups[0], g, i);
+        }
+        sac_groups_fill(&groups[1], &floor[1], line, count);
+        for (uint32_t i = 0; i <= count; i++) {
+            uint32_t g[2] = {0, 0}, from_floor = sac_groups_first(&floor[0], &g[0]);
+            assert_int_equal(sac_groups_first(&floor[1], &g[1]), from_floor);
+            uint32_t entry = sac_groups_turn(&groups[0], &g[0]);
+            assert_int_equal(sac_groups_turn(&groups[1], &g[1]), entry);
+            assert_int_equal(g[0], g[1]);
+            if (entry == SAC_NOBODY) continue;
+            bool again = sac_rng_below(&rng, 2);
+            for (int k = 0; k < 2; k++) {
+                sac_groups_spent(&groups[k], g[k], 50 + entry);
+                if (again) sac_groups_push(&groups[k], entry % used, entry);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +293,8 @@ int main(void)
         cmocka_unit_test(as_the_model),
         cmocka_unit_test(shares_hold),
         cmocka_unit_test(age_lifts),
+        cmocka_unit_test(all_at_once_as_one_by_one),
+        cmocka_unit_test(filled_as_pushed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
