@@ -22,9 +22,13 @@ SAC_ALWAYS_INLINE double across(sac_f8 v)
 
 SAC_ALWAYS_INLINE sac_f8 pick(const float *from, const uint32_t *at)
 {
+#if defined(SAC_SIMD_IS_AVX)
+    return _mm256_i32gather_ps(from, sac_n8_load(at), 4);
+#else
     _Alignas(32) float l[8];
     for (int k = 0; k < 8; k++) l[k] = from[at[k]];
     return sac_f8_load(l);
+#endif
 }
 
 SAC_ALWAYS_INLINE sac_f8 read(const float *from, const sac_match_job *job, uint32_t i)

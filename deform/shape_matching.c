@@ -12,7 +12,8 @@ const sac_match_kernels *sac_match_kernels_active(void)
 {
     switch (sac_simd_active()) {
 #if defined(__x86_64__)
-    case SAC_SIMD_AVX512: /* eight lanes are all it uses */
+    case SAC_SIMD_AVX512: /* eight lanes too, with more registers */
+        return &sac_match_kernels_avx512;
     case SAC_SIMD_AVX2:
         return &sac_match_kernels_avx2;
     case SAC_SIMD_SSE2:

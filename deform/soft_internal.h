@@ -128,7 +128,7 @@ typedef struct sac_match_kernels {
     float (*stray)(const sac_match_job *job); /* square of the largest distance between x and g */
 } sac_match_kernels;
 extern const sac_match_kernels sac_match_kernels_scalar, sac_match_kernels_sse2, sac_match_kernels_avx2,
-    sac_match_kernels_neon;
+    sac_match_kernels_avx512, sac_match_kernels_neon;
 const sac_match_kernels *sac_match_kernels_active(void);
 
 /* Points in the order of a key, for qsort; equal keys by number, so that every libc agrees. */

@@ -1,0 +1,1 @@
+#include "deform/match_kernel_internal.h"
