@@ -17,6 +17,7 @@
 #include "shape_matching.h"
 #include "meshless.h"
 #include "skin.h"
+#include "soft_motion.h"
 #include "soft_response.h"
 #include "soft_shape.h"
 #include "soft_tree.h"
