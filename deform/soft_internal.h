@@ -26,7 +26,6 @@ struct sac_soft_model {
     sac_soft_def def;
     uint32_t count, lanes; /* points, and rounded up */
     uint32_t cluster_count, slot_count;
-    double mass_sum;
     sac_soft_cluster *clusters;
     float *x, *y, *z, *mass, *inverse_mass; /* rest; beyond count a copy of the last point */
     /* Members. weight: mass / clusters the point is in, scaled to sum 1 in the cluster. With these shares

@@ -133,6 +133,10 @@ static sac_result check_def(const sac_world *world, const sac_body_def *def, sac
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "make the body static",
                              "planes and terrain cannot move");
     if (!within(def->scale, 1e-4f, 1e4f)) return wrong(error, "scale", "0.0001 to 10,000");
+    if (form->kind == SAC_FORM_SOFT && def->kind != SAC_BODY_DYNAMIC)
+        return wrong(error, "kind", "soft bodies are dynamic; pin their points instead");
+    if (form->kind == SAC_FORM_SOFT && def->scale != 1)
+        return wrong(error, "scale", "1 for a soft body; scale the points of its shape");
     if (!near_origin(world, def->position))
         return wrong(error, "position", "keep it within the world's `far`");
     if (!unit(def->rotation, rotation)) return wrong(error, "rotation", "give a quaternion of length 1");
@@ -254,6 +258,7 @@ static void remove_body(sac_world *world, uint32_t slot)
     sac_pairs_begun_and_ended(world);
     sac_body_remove_awake(world, slot);
     world->shapes[world->cold[slot].shape].users--;
+    sac_soft_slot_empty(world, slot);
     world->flags[slot] = 0;
     world->generation[slot]++;
     world->next_free[slot] = world->first_free;
@@ -318,6 +323,13 @@ sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_i
     world->body_count++;
     if (def->kind != SAC_BODY_STATIC && !(def->asleep && def->kind == SAC_BODY_DYNAMIC))
         sac_body_add_awake(world, slot);
+    if (form->kind == SAC_FORM_SOFT) {
+        result = sac_soft_slot_fill(world, slot, error);
+        if (result != SAC_OK) {
+            remove_body(world, slot);
+            return result;
+        }
+    }
     if (!sac_body_place_bounds(world, slot, 1.0f / 90)) {
         remove_body(world, slot);
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the pairs of one more body");
@@ -400,6 +412,10 @@ sac_result sac_body_set_pose(sac_world *world, sac_body_id id, const float posit
     memcpy(world->pose[slot].translation, position, sizeof(vec3));
     memcpy(world->pose[slot].rotation, q, sizeof q);
     place_centre(world, slot);
+    if (world->flags[slot] & SAC_BODY_SOFT) {
+        sac_result result = sac_soft_slot_place(world, slot, error);
+        if (result != SAC_OK) return result;
+    }
     for (int i = 0; i < 3; i++) d[i] = world->hot[slot].centre[i] - before[i];
     float radius = world->hot[slot].radius;
     world->hot[slot].travel += (double)length3(d) + (radius < 1e18f ? (double)(chord * radius) : 0);
@@ -417,6 +433,7 @@ static void give_velocity(sac_world *world, uint32_t slot, const float velocity[
     sac_body_wake_slot(world, slot);
     memcpy(world->hot[slot].v, velocity, sizeof(vec3));
     memcpy(world->hot[slot].w, spin, sizeof(vec3));
+    if (world->flags[slot] & SAC_BODY_SOFT) sac_soft_slot_velocity(world, slot, velocity, spin);
     jolt(world, slot);
 }
 
@@ -478,7 +495,13 @@ sac_result sac_body_push(sac_world *world, sac_body_id id, const float impulse[3
         w[2] += I[4] * t[0] + I[5] * t[1] + I[2] * t[2];
     }
     if (!(length3(v) <= 1e4f) || !(length3(w) <= 1e4f)) return wrong(error, "the impulse", "push less hard");
-    give_velocity(world, slot, v, w);
+    if (world->flags[slot] & SAC_BODY_SOFT) {
+        sac_body_wake_slot(world, slot);
+        sac_soft_slot_push(world, slot, impulse, point);
+        jolt(world, slot);
+    } else {
+        give_velocity(world, slot, v, w);
+    }
     const float *at = point ? point : hot->centre;
     SAC_RECORD(world, body_push, .body = id.value, .impulse = SAC_XYZ(impulse), .aimed = point != NULL,
                .point = SAC_XYZ(at));
@@ -492,6 +515,8 @@ sac_result sac_body_set_kind(sac_world *world, sac_body_id id, sac_body_kind kin
     if ((unsigned)kind > SAC_BODY_DYNAMIC) return wrong(error, "kind", NULL);
     sac_body_cold *cold = &world->cold[slot];
     sac_form_kind form = world->shapes[cold->shape].form.kind;
+    if (form == SAC_FORM_SOFT && kind != SAC_BODY_DYNAMIC)
+        return wrong(error, "kind", "soft bodies are dynamic; pin their points instead");
     if (kind != SAC_BODY_STATIC && (form == SAC_FORM_PLANE || form == SAC_FORM_TERRAIN))
         return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "planes and terrain cannot move");
     if (kind == SAC_BODY_DYNAMIC && cold->mass == 0) {

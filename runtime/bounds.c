@@ -11,11 +11,11 @@ static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] 
 
 uint64_t sac_body_place_bounds(sac_world *world, uint32_t slot, float dt)
 {
-    const sac_form *form = &world->shapes[world->cold[slot].shape].form;
+    const sac_form *form = sac_body_form(world, slot);
     sac_body_hot *hot = &world->hot[slot];
     bool moves = world->cold[slot].kind != SAC_BODY_STATIC;
     sac_box box;
-    sac_form_bounds(form, &world->pose[slot], &box);
+    sac_form_bounds(form, sac_body_form_pose(world, slot), &box);
     if (moves) {
         float T = HORIZON_FRAMES * dt, spin = length3(hot->w) * hot->radius * T;
         float fat = world->def.margin + FAT + 0.5f * world->gravity_size * T * T;
@@ -39,11 +39,11 @@ uint64_t sac_body_place_bounds(sac_world *world, uint32_t slot, float dt)
 /* Does the placed box still hold the body through this frame? Renews the slack when it does. */
 static bool still_holds(sac_world *world, uint32_t slot, float dt)
 {
-    const sac_form *form = &world->shapes[world->cold[slot].shape].form;
+    const sac_form *form = sac_body_form(world, slot);
     sac_body_hot *hot = &world->hot[slot];
     const sac_box *placed = &world->broad->boxes[slot];
     sac_box box;
-    sac_form_bounds(form, &world->pose[slot], &box);
+    sac_form_bounds(form, sac_body_form_pose(world, slot), &box);
     float turn = length3(hot->w) * hot->radius * dt, grow = turn + world->def.margin, slack = FLT_MAX;
     for (int i = 0; i < 3; i++) {
         float d = hot->v[i] * dt;

@@ -10,6 +10,7 @@ enum { BUCKETS = 1024, REFRESH = 8 };
 /* What a body costs: its motion, a look at the list of its pairs, and those under way with their contacts
  * read and solved. Some pairs are shared with another body that is simulated. */
 typedef struct prices {
+    double point; /* of a soft one */
     double body, listed, active, left; /* ns; left: there is to spend, 1e18 without a deadline */
 } prices;
 
@@ -22,6 +23,7 @@ static prices prices_now(const sac_world *world)
     p.body = c->agenda.weight[2] + c->finish.weight[2] + c->sweep_ns_per_body +
              c->places_per_body * c->place.weight[1];
     p.listed = c->agenda.weight[1];
+    p.point = c->deform.weight[1] + c->touches_per_point * (c->soften.weight[1] + 2 * c->soften.weight[2]);
     p.active = 0.8 * (c->descend.weight[1] + 0.3 * SAC_LOOK_TESTS * c->descend.weight[2] +
                       c->contacts.weight[1] + solved);
     if (world->exhaustive || world->step_deadline_ns == UINT64_MAX) return p;
@@ -35,7 +37,9 @@ static prices prices_now(const sac_world *world)
 
 static double price_of(const sac_world *world, const prices *p, uint32_t slot)
 {
-    return p->body + p->listed * world->listed[slot] + p->active * (0.5 + world->active[slot]);
+    const sac_soft_slot *soft = sac_soft_of(world, slot);
+    double shape = soft ? p->point * soft->points : 0;
+    return shape + p->body + p->listed * world->listed[slot] + p->active * (0.5 + world->active[slot]);
 }
 
 /* How well a body is seen, renewed for an eighth of them each frame. */
@@ -125,7 +129,8 @@ static void near_hands(sac_world *world)
  * the end of its box needs a new one first, and gets it with its turn. */
 static bool carried(const sac_world *world, uint32_t slot)
 {
-    return world->clear_until[slot] > world->frame && world->touches[slot] == 0 &&
+    return !(world->flags[slot] & SAC_BODY_SOFT) && world->clear_until[slot] > world->frame &&
+           world->touches[slot] == 0 &&
            !(world->flags[slot] & SAC_BODY_STOPPED) && !must(world, slot);
 }
 
@@ -238,6 +243,7 @@ void sac_world_shed(sac_world *world, bool read)
         double entries = world->agenda->count, manifolds = entries * c->manifolds_per_pair, least = 0;
         if (!read) least = sac_predictor_mean_ns(&c->contacts, entries, manifolds * c->points_per_manifold);
         least += sac_predictor_mean_ns(&c->solve, (read ? 1 : 2) * manifolds, manifolds);
+        least += sac_world_soft_ns(world, true);
         least *= world->coldness;
         if (least > left) keep = left > 0 ? (uint32_t)(keep * left / least) : 0;
         if (keep < 4) keep = 4;

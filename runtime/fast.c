@@ -88,7 +88,7 @@ static bool has_company(const sac_world *world, uint32_t slot)
         float thin = a->thickness < b->thickness ? a->thickness : b->thickness;
         if (world->memory[p].sensor || !may_pass(a, &own, b, &theirs, thin)) continue;
         /* A wall's ball says nothing; how far away it is does. */
-        const sac_form *form = &world->shapes[world->cold[other].shape].form;
+        const sac_form *form = sac_body_form(world, other);
         float reach = a->radius + way_of(a);
         if (world->cold[other].kind == SAC_BODY_STATIC &&
             (form->kind == SAC_FORM_PLANE || form->kind == SAC_FORM_BOX) &&
@@ -105,7 +105,7 @@ static float free_share(sac_world *world, uint32_t slot, bool first, sac_stop *s
 {
     const sac_broad *broad = world->broad;
     sac_sweep own = sweep_of(world, slot);
-    const sac_form *form = &world->shapes[world->cold[slot].shape].form;
+    const sac_form *form = sac_body_form(world, slot);
     float now = first ? 1 : world->hot[slot].share, share = now, least = 1, way = way_of(&world->hot[slot]);
     uint64_t most = world->step_deadline_ns == UINT64_MAX ? CREDITS_TO_THE_END : CREDITS_A_PAIR;
     for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
@@ -115,7 +115,7 @@ static float free_share(sac_world *world, uint32_t slot, bool first, sac_stop *s
         /* One that was struck is sent ahead of the striker; to hold it would let the striker pass. */
         if (world->flags[slot] & SAC_BODY_STRUCK && world->flags[other] & SAC_BODY_TOLD) continue;
         if (!first && !(is_fast(world, other) && hot->share < share)) continue;
-        const sac_form *form_b = &world->shapes[world->cold[other].shape].form;
+        const sac_form *form_b = sac_body_form(world, other);
         float thin =
             world->hot[slot].thickness < hot->thickness ? world->hot[slot].thickness : hot->thickness;
         sac_transform here = world->pose[slot], there = world->pose[other];
@@ -168,7 +168,7 @@ static float share_in_box(const sac_world *world, uint32_t slot)
     const sac_box *placed = &world->broad->boxes[slot];
     sac_box box;
     if (way_of(hot) < hot->slack) return 1;
-    sac_form_bounds(&world->shapes[world->cold[slot].shape].form, &world->pose[slot], &box);
+    sac_form_bounds(sac_body_form(world, slot), &world->pose[slot], &box);
     float share = 1, turn = length3(hot->turned) * hot->radius;
     for (int i = 0; i < 3; i++) {
         float d = hot->moved[i], room = d < 0 ? box.low[i] - placed->low[i] : placed->high[i] - box.high[i];

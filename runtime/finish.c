@@ -66,10 +66,26 @@ static void finish_kinematic(sac_world *world, uint32_t slot)
     mark_moved(world, slot);
 }
 
+/* Its points have moved already. */
+static void move_soft(sac_world *world, uint32_t slot)
+{
+    sac_body_hot *hot = &world->hot[slot];
+    float before[3], radius = hot->radius, d[3];
+    memcpy(before, hot->centre, sizeof before);
+    sac_soft_slot_renew(world, slot);
+    for (int i = 0; i < 3; i++) d[i] = hot->centre[i] - before[i];
+    /* No point went farther than the centre and what its speed about the centre allows. */
+    float way = length3(d) + fmaxf(length3(hot->w) * hot->radius * world->step_dt, fabsf(hot->radius - radius));
+    hot->travel += way;
+    hot->slack -= way;
+}
+
 static void finish_simulated(sac_world *world, uint32_t slot)
 {
     sac_body_hot *hot = &world->hot[slot];
-    if (!move_body(world, slot, hot->moved, hot->turned)) {
+    if (world->flags[slot] & SAC_BODY_SOFT) {
+        move_soft(world, slot);
+    } else if (!move_body(world, slot, hot->moved, hot->turned)) {
         world->report.not_finite++;
         for (int i = 0; i < 3; i++) hot->v[i] = hot->w[i] = 0;
     }
@@ -91,11 +107,20 @@ static void extrapolate(sac_world *world, uint32_t slot)
 {
     sac_body_hot *hot = &world->hot[slot];
     float dt = world->step_dt, moved[3], turned[3];
+    if (world->flags[slot] & SAC_BODY_SOFT && sac_body_bounds_hold(world, slot, dt)) {
+        float way = length3(hot->v) * dt + length3(hot->w) * hot->radius * dt;
+        sac_soft_slot_fall(world, slot);
+        hot->travel += way;
+        hot->slack -= way;
+        world->report.rungs[SAC_RUNG_SHAPES]++;
+        mark_moved(world, slot);
+        return;
+    }
     for (int i = 0; i < 3; i++) {
         moved[i] = (hot->v[i] + world->def.gravity[i] * world->cold[slot].gravity_scale * dt) * dt;
         turned[i] = hot->w[i] * dt;
     }
-    if (!sac_body_bounds_hold(world, slot, dt) || !move_body(world, slot, moved, turned)) {
+    if (world->flags[slot] & SAC_BODY_SOFT || !sac_body_bounds_hold(world, slot, dt) || !move_body(world, slot, moved, turned)) {
         world->flags[slot] |= SAC_BODY_STOPPED;
         world->report.rungs[SAC_RUNG_HELD]++;
         return;

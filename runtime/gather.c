@@ -80,9 +80,10 @@ static void add(sac_world *world, uint32_t p, const couple *c, float margin)
     sac_pair_memory *memory = &world->memory[p];
     const sac_pair_watch *watch = &world->watch[p];
     sac_agenda *agenda = world->agenda;
-    const sac_form *form_a = &world->shapes[world->cold[c->a].shape].form;
-    const sac_form *form_b = &world->shapes[world->cold[c->b].shape].form;
-    uint32_t e = sac_agenda_add(agenda, form_a, &world->pose[c->a], form_b, &world->pose[c->b], margin);
+    const sac_form *form_a = sac_body_form(world, c->a);
+    const sac_form *form_b = sac_body_form(world, c->b);
+    uint32_t e = sac_agenda_add(agenda, form_a, sac_body_form_pose(world, c->a), form_b,
+                                sac_body_form_pose(world, c->b), margin);
     if (e == UINT32_MAX) return;
     float region[3];
     if (world->manifolds[p].count)
@@ -134,6 +135,7 @@ static bool consider(sac_world *world, uint32_t p)
     uint32_t either = world->flags[c.a] | world->flags[c.b];
     bool blow = either & SAC_BODY_STRUCK && either & SAC_BODY_TOLD;
     float margin = world->def.margin + (blow ? c.motion : smaller(c.motion, 0.5f * thin));
+    if (either & SAC_BODY_SOFT) margin += sac_world_soft_margin(world, c.a, c.b);
     uint32_t frames = frames_apart(world, &c, margin);
     if (frames) {
         watch->skip_until = world->frame + frames;

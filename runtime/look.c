@@ -81,8 +81,8 @@ typedef struct front_side {
 static void take_side(const sac_world *world, uint32_t slot, front_side *out)
 {
     out->slot = slot;
-    out->form = &world->shapes[world->cold[slot].shape].form;
-    out->pose = &world->pose[slot];
+    out->form = sac_body_form(world, slot);
+    out->pose = sac_body_form_pose(world, slot);
     memset(out->lately, 0, sizeof out->lately);
     sac_transform_rows(out->pose, out->rows);
 }
@@ -100,7 +100,16 @@ static bool find_sphere(const sac_form *form, uint32_t *node, float out[4], uint
     if (form->kind != SAC_FORM_TREE) return false;
     const sac_tree *tree = form->tree;
     uint32_t block = *node / SAC_LANES, lane = *node % SAC_LANES;
-    if (block >= tree->block_count || !sac_tree_has(tree, *node)) return false;
+    if (block >= tree->block_count) return false;
+    if (form->live) {
+        sac_tree_node_info now;
+        form->live->node(form->live->owner, *node, &now);
+        if (!(now.radius >= 0)) return false;
+        memcpy(out, now.centre, sizeof now.centre);
+        out[3] = now.radius, *level = now.level;
+        return true;
+    }
+    if (!sac_tree_has(tree, *node)) return false;
     const sac_sphere_block *s = &tree->spheres[block];
     out[0] = s->x[lane], out[1] = s->y[lane], out[2] = s->z[lane], out[3] = s->r[lane];
     while (*level < tree->depth && block >= tree->level_block[*level + 1]) ++*level;

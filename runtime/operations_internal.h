@@ -138,6 +138,8 @@ SAC_RECORDED_SIZE(sac_viewer, 272);
     F(u64, body, )                \
     F(f32, gravity_scale, )       \
     F(f32, linear_damping, ) F(f32, angular_damping, ) F(f32, most_speed, ) F(f32, most_spin, )
+#define SAC_FIELDS_BODY_PIN(F) F(u64, body, ) F(u32, point, ) F(f32, target, [3])
+#define SAC_FIELDS_BODY_POINT(F) F(u64, body, ) F(u32, point, )
 #define SAC_FIELDS_GRAB_CREATE(F) F(grab_def, def, ) F(u64, made, )
 #define SAC_FIELDS_GRAB_MOVE(F) F(u64, grab, ) F(f32, target, [3]) F(f32, rotation, [4])
 #define SAC_FIELDS_GRAB(F) F(u64, grab, )
@@ -187,7 +189,12 @@ SAC_RECORDED_SIZE(sac_viewer, 272);
        sac_grab_move(world, SAC_ID(sac_grab_id, grab), op->target, op->rotation, error))                     \
     OP(22, grab_destroy, SAC_FIELDS_GRAB, sac_grab_destroy(world, SAC_ID(sac_grab_id, grab), error))         \
     OP(23, look, SAC_FIELDS_LOOK, sac_again_look(replay, op))                                                \
-    OP(24, step, SAC_FIELDS_STEP, sac_again_step(replay, op, error))
+    OP(24, step, SAC_FIELDS_STEP, sac_again_step(replay, op, error))                                         \
+    OP(25, soft, SAC_FIELDS_TREE, sac_again_soft(replay, op, error))                                         \
+    OP(26, body_pin, SAC_FIELDS_BODY_PIN,                                                                    \
+       sac_body_pin(world, SAC_ID(sac_body_id, body), op->point, op->target, error))                         \
+    OP(27, body_unpin, SAC_FIELDS_BODY_POINT,                                                                \
+       sac_body_unpin(world, SAC_ID(sac_body_id, body), op->point, error))
 
 /* ---- what the list becomes ---- */
 

@@ -11,7 +11,7 @@ static sac_result bad(sac_error *error, const char *what, const char *remedy)
 
 static const sac_form *form_of(const sac_world *world, uint32_t slot)
 {
-    return &world->shapes[world->cold[slot].shape].form;
+    return sac_body_form(world, slot);
 }
 
 static bool is_asked_for(const sac_world *world, uint32_t slot, uint32_t mask)
@@ -35,7 +35,7 @@ static bool try_ray(uint32_t slot, void *user)
     sac_ray_hit hit;
     if (!is_asked_for(s->world, slot, s->mask)) return true;
     /* A body too far away for its own units is not hit. */
-    if (sac_form_ray(form_of(s->world, slot), &s->world->pose[slot], s->origin, s->direction, s->most, &hit,
+    if (sac_form_ray(form_of(s->world, slot), sac_body_form_pose(s->world, slot), s->origin, s->direction, s->most, &hit,
                      NULL) != SAC_OK ||
         !hit.hit)
         return true;
@@ -90,7 +90,7 @@ static bool try_overlap(uint32_t slot, void *user)
     overlap_search *s = user;
     if (!is_asked_for(s->world, slot, s->mask)) return true;
     float distance =
-        sac_form_distance(form_of(s->world, slot), &s->world->pose[slot], s->centre, s->radius, NULL, NULL);
+        sac_form_distance(form_of(s->world, slot), sac_body_form_pose(s->world, slot), s->centre, s->radius, NULL, NULL);
     if (!(distance <= s->radius)) return true;
     s->count++;
     if (s->kept == s->capacity && (s->capacity == 0 || slot_of(s->out[s->kept - 1]) < slot)) return true;
@@ -137,7 +137,7 @@ static bool try_closest(uint32_t slot, void *user)
     closest_search *s = user;
     float closest[3], normal[3];
     if (!is_asked_for(s->world, slot, s->mask)) return true;
-    float distance = sac_form_distance(form_of(s->world, slot), &s->world->pose[slot], s->point,
+    float distance = sac_form_distance(form_of(s->world, slot), sac_body_form_pose(s->world, slot), s->point,
                                        fmaxf(s->most, 0), closest, normal);
     if (!(distance <= s->most) || distance == FLT_MAX) return true;
     if (s->slot != SAC_NO_BODY && distance == s->most && slot >= s->slot) return true;
@@ -197,7 +197,7 @@ static bool try_sweep(uint32_t slot, void *user)
     if (!is_asked_for(world, slot, s->mask) || !(s->kinds & 1u << world->cold[slot].kind) ||
         world->flags[slot] & SAC_BODY_SENSOR)
         return true;
-    float distance = sac_form_distance(form_of(world, slot), &world->pose[slot], s->centre,
+    float distance = sac_form_distance(form_of(world, slot), sac_body_form_pose(world, slot), s->centre,
                                        s->radius + s->look, closest, normal);
     if (distance == FLT_MAX) return true;
     float gap = distance - s->radius;

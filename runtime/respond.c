@@ -24,6 +24,19 @@ static bool simulated(const sac_world *world, uint32_t slot)
     return (world->flags[slot] & SAC_BODY_CHOSEN) && sac_body_dynamic(world, slot);
 }
 
+void sac_pair_met(sac_world *world, uint32_t p, float impulse, float total, float met)
+{
+    sac_pair_watch *watch = &world->watch[p];
+    const sac_broad_pair *pair = &world->broad->pairs[p];
+    if (!watch->touching && (impulse > 0 || met >= HIT_SPEED || world->memory[p].depth >= 0)) {
+        watch->touching = true;
+        world->touches[pair->a]++;
+        world->touches[pair->b]++;
+        sac_world_event(world, SAC_CONTACT_BEGIN, p, total, met);
+    }
+    if (met >= HIT_SPEED) sac_world_event(world, SAC_CONTACT_HIT, p, total, met);
+}
+
 /* Room for the list of contacts of this frame. */
 static bool fit_contacts(sac_world *world, uint32_t count)
 {
@@ -63,6 +76,7 @@ static uint32_t list_contacts(sac_world *world)
         uint32_t p = agenda->tag[e];
         if (world->manifolds[p].count == 0 || world->memory[p].sensor) continue;
         const sac_broad_pair *pair = &world->broad->pairs[p];
+        if ((world->flags[pair->a] | world->flags[pair->b]) & SAC_BODY_SOFT) continue;
         /* Touching, or about to: a contact found before they meet stops the mover as well. */
         float reach = world->hot[pair->a].reach + world->hot[pair->b].reach;
         if (world->memory[p].depth + reach >= 0) {
@@ -225,7 +239,6 @@ static void pass_on(sac_world *world, uint32_t slot, uint32_t by, uint32_t index
 static void read_contact(sac_world *world, uint32_t p, const sac_solver_contact *c)
 {
     sac_manifold *m = &world->manifolds[p];
-    sac_pair_watch *watch = &world->watch[p];
     sac_pair_memory *memory = &world->memory[p];
     const sac_broad_pair *pair = &world->broad->pairs[p];
     float impulse = 0, total = 0, speed = 0,
@@ -245,13 +258,7 @@ static void read_contact(sac_world *world, uint32_t p, const sac_solver_contact 
         pass_on(world, pair->a, pair->b, c->a, c, -1);
         pass_on(world, pair->b, pair->a, c->b, c, 1);
     }
-    if (!watch->touching && (impulse > 0 || met >= HIT_SPEED || memory->depth >= 0)) {
-        watch->touching = true;
-        world->touches[pair->a]++;
-        world->touches[pair->b]++;
-        sac_world_event(world, SAC_CONTACT_BEGIN, p, total, met);
-    }
-    if (met >= HIT_SPEED) sac_world_event(world, SAC_CONTACT_HIT, p, total, met);
+    sac_pair_met(world, p, impulse, total, met);
 }
 
 /* Velocity and motion of one body of the set; its pose comes later, when fast ones have been limited. */
@@ -302,7 +309,8 @@ static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t
     if (sac_solver_begin(solver, most_bodies, contacts, world->grabs_used, NULL) != SAC_OK) return false;
     solver->bodies[FIXED] = (sac_solver_body){.most_speed = FLT_MAX, .most_spin = FLT_MAX};
     for (uint32_t i = 0; i < world->chosen_count; i++)
-        if (tier_of_body(world, world->chosen[i], tiers) == tier)
+        if (!(world->flags[world->chosen[i]] & SAC_BODY_SOFT) &&
+            tier_of_body(world, world->chosen[i], tiers) == tier)
             add_body(world, world->chosen[i], &bodies, stamp);
     for (uint32_t k = 0; k < contacts; k++) {
         uint32_t p = world->contact_pair[k];

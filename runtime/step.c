@@ -97,7 +97,8 @@ static double response_reserve(const sac_world *world, uint32_t substeps)
 {
     const sac_costs *c = &world->costs;
     double entries = world->agenda->count, manifolds = entries * c->manifolds_per_pair;
-    return 1.25 * sac_predictor_mean_ns(&c->contacts, entries, manifolds * c->points_per_manifold) +
+    return sac_world_soft_ns(world, substeps < world->step_substeps) +
+           1.25 * sac_predictor_mean_ns(&c->contacts, entries, manifolds * c->points_per_manifold) +
            1.1 * sac_predictor_mean_ns(&c->solve, manifolds * substeps, manifolds);
 }
 
@@ -278,7 +279,9 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     uint64_t contacts_cost = sac_world_cost_now(world) - cost;
     t = lap(world, SAC_STAGE_CONTACTS, t);
     sac_world_shed(world, true);
+    sac_world_pull_soft(world);
     sac_world_respond(world, def->substeps);
+    sac_world_respond_soft(world);
     t = lap(world, SAC_STAGE_SOLVE, t);
     cost = sac_world_cost_now(world);
     sac_world_limit_fast(world);

@@ -43,8 +43,8 @@ static bool try_struck(uint32_t other, void *user)
     if (s->way <= 0.5f * thin) return true; /* contacts are looked for this far ahead anyway */
     sac_sweep theirs = way_of(world, other);
     uint64_t tests = 0;
-    float share = sac_meeting_advance(&world->shapes[world->cold[s->slot].shape].form, &world->pose[s->slot],
-                                      &s->sweep, &world->shapes[world->cold[other].shape].form,
+    float share = sac_meeting_advance(sac_body_form(world, s->slot), &world->pose[s->slot],
+                                      &s->sweep, sac_body_form(world, other),
                                       &world->pose[other], &theirs, 0.05f * thin, CREDITS_A_PAIR, &tests);
     s->credits += tests + 40;
     if (share >= 1) return true;
@@ -56,7 +56,7 @@ static bool try_struck(uint32_t other, void *user)
 static void strike(sac_world *world, uint32_t slot, uint64_t *credits)
 {
     const sac_body_hot *hot = &world->hot[slot];
-    const sac_form *form = &world->shapes[world->cold[slot].shape].form;
+    const sac_form *form = sac_body_form(world, slot);
     striker s = {.world = world, .slot = slot, .sweep = way_of(world, slot)};
     float turn = hot->radius < 1e18f ? length3(s.sweep.w) * hot->radius : 0;
     sac_box box;

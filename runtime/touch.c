@@ -22,7 +22,7 @@ typedef struct reading {
  * fills. */
 static float crossing(const sac_form *form, uint32_t node)
 {
-    if (form->kind != SAC_FORM_TREE) return 1;
+    if (form->kind != SAC_FORM_TREE || form->live) return 1;
     uint32_t block = node / SAC_LANES, lane = node % SAC_LANES;
     if (block >= form->tree->block_count) return 1;
     float r = form->tree->spheres[block].r[lane], gap = form->tree->features[block].gap[lane];

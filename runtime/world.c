@@ -164,6 +164,9 @@ static void costs_init(sac_costs *costs)
     sac_predictor_init(&costs->solve, 5000, 100, 400);
     sac_predictor_init(&costs->finish, 2000, 15, 80);
     sac_predictor_init(&costs->place, 500, 600, 0);
+    sac_predictor_init(&costs->deform, 1000, 8, 0);
+    sac_predictor_init(&costs->soften, 1000, 100, 40);
+    costs->touches_per_point = 0.1;
     costs->pairs_per_body = 6;
     costs->manifolds_per_pair = 0.5;
     costs->points_per_manifold = 3;
@@ -226,6 +229,7 @@ void sac_world_destroy(sac_world **pointer)
     if (!world) return;
     *pointer = NULL;
     if (world->recorder) sac_record_stop(world, NULL);
+    sac_soft_slots_destroy(world);
     sac_tasks_destroy(&world->tasks);
     sac_solver_destroy(&world->solver);
     sac_agenda_destroy(&world->agenda);
@@ -279,7 +283,8 @@ sac_result sac_world_add_shape(sac_world *world, const sac_form *form, sac_shape
                                sac_error *error)
 {
     if ((unsigned)form->kind >= SAC_FORM_KINDS || !(form->ball[3] > 0) ||
-        (form->kind == SAC_FORM_TREE && !form->tree) || (form->kind == SAC_FORM_TERRAIN && !form->terrain))
+        (form->kind == SAC_FORM_TREE && (!form->tree || form->live)) ||
+        (form->kind == SAC_FORM_TERRAIN && !form->terrain) || (form->kind == SAC_FORM_SOFT && !form->soft))
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "make it with a sac_form_ function",
                              "the form was not initialised");
     uint32_t slot = 0;
@@ -374,6 +379,11 @@ uint64_t sac_world_hash(const sac_world *world)
         memcpy(state + 10, world->pose[i].rotation, 4 * sizeof(float));
         uint32_t who[2] = {i, world->flags[i] & (SAC_BODY_USED | SAC_BODY_AWAKE)};
         hash = mix(mix(hash, who, sizeof who), state, sizeof state);
+        const sac_soft_slot *soft = sac_soft_of(world, i);
+        if (!soft) continue;
+        sac_soft_points p = sac_soft_view(soft->soft);
+        const float *all[6] = {p.x, p.y, p.z, p.vx, p.vy, p.vz};
+        for (int k = 0; k < 6; k++) hash = mix(hash, all[k], p.count * sizeof(float));
     }
     for (uint32_t i = 0; i < world->broad->pair_end; i++) {
         const sac_broad_pair *pair = &world->broad->pairs[i];
@@ -398,6 +408,12 @@ double sac_world_energy(const sac_world *world)
         const sac_body_cold *c = &world->cold[i];
         const float *g = world->def.gravity, *w = h->w, *inverse = c->inverse_inertia;
         double m = c->mass;
+        const sac_soft_slot *soft = sac_soft_of(world, i);
+        if (soft) {
+            double at[3], moving = sac_soft_energy(soft->soft, at);
+            energy += soft->mass_scale * (moving - c->gravity_scale * (g[0] * at[0] + g[1] * at[1] + g[2] * at[2]));
+            continue;
+        }
         energy +=
             0.5 * m * ((double)h->v[0] * h->v[0] + (double)h->v[1] * h->v[1] + (double)h->v[2] * h->v[2]);
         energy -= m * c->gravity_scale *

@@ -36,6 +36,7 @@
 #define SAC_RUNTIME_WORLD_H
 
 #include "../base/tasks.h"
+#include "../deform/deform.h"
 #include "../response/response.h"
 #include "../scheduler/scheduler.h"
 #include "../spheretree/spheretree.h"
@@ -198,6 +199,18 @@ sac_result sac_body_wake(sac_world *world, sac_body_id body, sac_error *error);
 /* With all it touches; wakes again when something moves it. */
 sac_result sac_body_sleep(sac_world *world, sac_body_id body, sac_error *error);
 
+/* ---- soft bodies ---- */
+
+/* A body whose shape is soft (sac_form_from_soft) is made, pushed, grabbed and destroyed like any other; it is
+ * always dynamic, its scale is 1, and its pose is that of its rest shape moved along. Its points as they are
+ * now, and what was made of its shape; NULL for a rigid body. Valid until the body is destroyed. */
+const sac_soft *sac_body_soft(const sac_world *world, sac_body_id body);
+const sac_soft_shape *sac_body_soft_shape(const sac_world *world, sac_body_id body);
+/* Holds one point at a place until it is let go: roots a plant, hangs a figure. Call again to move it. */
+sac_result sac_body_pin(sac_world *world, sac_body_id body, uint32_t point, const float target[3],
+                        sac_error *error);
+sac_result sac_body_unpin(sac_world *world, sac_body_id body, uint32_t point, sac_error *error);
+
 /* Bodies in the order of their slots: ids of up to `capacity` to out_bodies (may be NULL); returns how many
  * there are. */
 uint32_t sac_world_bodies(const sac_world *world, sac_body_id *out_bodies, uint32_t capacity);
@@ -253,6 +266,7 @@ typedef enum sac_rung {
     SAC_RUNG_BODIES,     /* bodies not simulated this frame, motion extrapolated */
     SAC_RUNG_HELD,   /* of those, bodies held where they were because they might have run into something */
     SAC_RUNG_BOUNDS, /* bodies whose bounds could not be renewed; they wait */
+    SAC_RUNG_SHAPES, /* soft bodies that were moved on without finding their shape anew */
     SAC_RUNGS
 } sac_rung;
 
@@ -288,6 +302,9 @@ typedef struct sac_step_report {
     uint32_t bodies, awake, simulated, islands, fast;
     uint32_t colours, substeps;
     uint64_t rungs[SAC_RUNGS];
+    uint32_t soft_contacts, soft_rounds; /* of soft bodies, and how often they were gone through */
+    uint64_t soft_points;                /* of the soft bodies simulated */
+    uint64_t refits;                     /* spheres of soft bodies refitted because a descent looked at them */
     uint32_t flips;       /* pairs whose contacts changed level since the frame before */
     uint32_t allocations; /* made in this step: 0 after warm-up */
     uint32_t not_finite;  /* bodies that were about to be not finite, put back where they were */

@@ -21,7 +21,8 @@ enum sac_body_flags {
     SAC_BODY_MOVED = 256,   /* this frame */
     SAC_BODY_SLEPT = 512,   /* fell asleep this frame */
     SAC_BODY_NEAR_HAND = 1024,
-    SAC_BODY_STRUCK = 2048 /* in the way of a kinematic body this frame */
+    SAC_BODY_STRUCK = 2048, /* in the way of a kinematic body this frame */
+    SAC_BODY_SOFT = 4096
 };
 
 enum { SAC_WORLD_MOST_STRUCK = 64 };
@@ -54,7 +55,21 @@ typedef struct sac_body_cold {
     float gravity_scale, linear_damping, angular_damping, most_speed, most_spin;
     float target_position[3], target_rotation[4]; /* kinematic: where to be after the step */
     uint64_t user;
+    uint32_t soft; /* of the world's soft bodies; used with SAC_BODY_SOFT */
 } sac_body_cold;
+
+/* What a soft body has besides its slot. There `w` is as large as its fastest point moves about the centre, so
+ * that whoever bounds its motion need not know. */
+typedef struct sac_soft_slot {
+    sac_soft *soft;
+    sac_soft_cover *cover;
+    const sac_soft_shape *shape;
+    sac_form form; /* as it is now, in world space */
+    uint32_t body; /* slot; UINT32_MAX: nobody's */
+    uint32_t points, pins;
+    float mass_scale; /* kg for each kg of the model */
+    float thickness;
+} sac_soft_slot;
 
 /* What decides whether a pair is looked at: two to a cache line, because most are not. */
 typedef struct sac_pair_watch {
@@ -123,7 +138,11 @@ typedef struct sac_costs {
     sac_predictor solve;    /* a: manifolds * sub-steps, b: manifolds */
     sac_predictor finish;   /* a: awake bodies, b: simulated ones */
     sac_predictor place;    /* a: boxes placed */
+    sac_predictor deform;   /* a: points pulled and moved */
+    sac_predictor soften;   /* a: contacts of soft bodies, b: those times rounds */
     double pairs_per_body, manifolds_per_pair, points_per_manifold, places_per_body;
+    double deform_pull_ns, soften_gather_ns; /* of this step */
+    double touches_per_point; /* contacts of soft bodies for each of their points */
     double sweep_ns_per_body; /* of fast bodies, over all simulated ones */
     double throttle;          /* 0 to 1: share of what prediction would allow, from misses and leftovers */
 } sac_costs;
@@ -169,6 +188,12 @@ struct sac_world {
     uint32_t shape_count, shape_room;
     sac_grab_slot *grabs;
     uint32_t grab_count, grab_room, grabs_used;
+
+    /* soft bodies */
+    sac_soft_slot **softs;
+    uint32_t soft_count, soft_room;
+    struct sac_softening *softening; /* soften.c: contacts of this frame; NULL until there is a soft body */
+    uint64_t soft_points;            /* of those that were chosen */
 
     /* pairs */
     sac_broad *broad;
@@ -242,6 +267,23 @@ static inline bool sac_body_dynamic(const sac_world *world, uint32_t slot)
     return world->cold[slot].kind == SAC_BODY_DYNAMIC;
 }
 
+static inline sac_soft_slot *sac_soft_of(const sac_world *world, uint32_t slot)
+{
+    return world->flags[slot] & SAC_BODY_SOFT ? world->softs[world->cold[slot].soft] : NULL;
+}
+
+/* The form of a body and the pose it is in: a soft one's lies in world space. */
+static inline const sac_form *sac_body_form(const sac_world *world, uint32_t slot)
+{
+    const sac_soft_slot *soft = sac_soft_of(world, slot);
+    return soft ? &soft->form : &world->shapes[world->cold[slot].shape].form;
+}
+extern const sac_transform sac_world_identity;
+static inline const sac_transform *sac_body_form_pose(const sac_world *world, uint32_t slot)
+{
+    return world->flags[slot] & SAC_BODY_SOFT ? &sac_world_identity : &world->pose[slot];
+}
+
 /* ---- stages, in the order of a frame ---- */
 
 /* Some bodies had to wait lately. */
@@ -259,12 +301,38 @@ void sac_world_drop(sac_world *world, uint32_t keep);
 void sac_world_bound(sac_world *world);         /* bounds.c: boxes that no longer hold their body */
 void sac_world_gather(sac_world *world);        /* gather.c: pairs into the agenda */
 void sac_world_read_contacts(sac_world *world); /* touch.c: fronts and memory into manifolds */
+/* soften.c: contacts and goals of soft bodies, before the solver; response and motion after it. */
+void sac_world_pull_soft(sac_world *world);
 void sac_world_respond(sac_world *world, uint32_t substeps); /* respond.c: manifolds into motion */
+void sac_world_respond_soft(sac_world *world);
 /* What comes after the solver: fast bodies, a quarter of what is `left` at the most, and the end. */
 double sac_world_tail_ns(const sac_world *world, double left);
 void sac_world_limit_fast(sac_world *world); /* fast.c: nobody tunnels */
 void sac_world_finish(sac_world *world);     /* finish.c: motion into poses */
 void sac_world_rest(sac_world *world);       /* rest.c: islands at rest fall asleep */
+
+/* ---- soft bodies, soft.c and soften.c ---- */
+
+/* A body's points at rest in its pose; the slot's flags, shape and hot velocities are set. */
+sac_result sac_soft_slot_fill(sac_world *world, uint32_t slot, sac_error *error);
+void sac_soft_slot_empty(sac_world *world, uint32_t slot);
+void sac_soft_slots_destroy(sac_world *world);
+/* Centre, velocity, reach and bounds from the points. */
+void sac_soft_slot_renew(sac_world *world, uint32_t slot);
+sac_result sac_soft_slot_place(sac_world *world, uint32_t slot, sac_error *error); /* set_pose */
+void sac_soft_slot_velocity(sac_world *world, uint32_t slot, const float v[3], const float w[3]);
+void sac_soft_slot_push(sac_world *world, uint32_t slot, const float impulse[3], const float *point);
+/* Flies on without being simulated: gravity alone. */
+void sac_soft_slot_fall(sac_world *world, uint32_t slot);
+/* What contacts of two bodies are looked for beyond the world's margin. */
+float sac_world_soft_margin(const sac_world *world, uint32_t a, uint32_t b);
+/* Room for the contacts of so many soft bodies. */
+bool sac_softening_reserve(sac_world *world);
+void sac_softening_destroy(sac_world *world);
+/* What pulling, response and moving of the chosen soft bodies will take, at the least and as it mostly is. */
+double sac_world_soft_ns(const sac_world *world, bool least);
+/* A pair of which the solver says so much: events, and who touches. */
+void sac_pair_met(sac_world *world, uint32_t pair, float impulse, float total, float met);
 
 /* ---- shared by several stages ---- */
 

@@ -1,0 +1,233 @@
+/* Soft bodies in their slots: made, placed, pushed, pinned, and read back from their points. */
+#include "runtime/operations_internal.h"
+
+#include <string.h>
+
+const sac_transform sac_world_identity = {.rotation = {0, 0, 0, 1}, .scale = 1};
+
+static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+
+/* The slot's pose moves along with the points: where the rest shape's centre would be. */
+static void carry_pose(sac_world *world, uint32_t slot)
+{
+    const float *local = world->cold[slot].local_centre;
+    sac_transform *pose = &world->pose[slot];
+    float offset[3];
+    sac_transform turned = {.scale = 1};
+    memcpy(turned.rotation, pose->rotation, sizeof turned.rotation);
+    sac_transform_point(&turned, local, offset);
+    for (int i = 0; i < 3; i++) pose->translation[i] = world->hot[slot].centre[i] - offset[i];
+}
+
+void sac_soft_slot_renew(sac_world *world, uint32_t slot)
+{
+    sac_soft_slot *s = sac_soft_of(world, slot);
+    sac_body_hot *hot = &world->hot[slot];
+    sac_soft_motion m;
+    sac_soft_motion_of(s->soft, &m);
+    sac_soft_cover_renew(s->cover, &s->form);
+    float axis = length3(hot->w), fast = m.radius > 0 ? m.spread / m.radius : 0;
+    /* Turning keeps its direction as far as there is one; only its size counts. */
+    for (int i = 0; i < 3; i++)
+        hot->w[i] = axis > 1e-6f ? hot->w[i] / axis * fast : i == 1 ? fast : 0;
+    for (int i = 0; i < 3; i++) {
+        hot->centre[i] = m.centre[i];
+        hot->v[i] = m.velocity[i];
+        s->form.box.low[i] = m.box.low[i] - s->thickness;
+        s->form.box.high[i] = m.box.high[i] + s->thickness;
+    }
+    hot->radius = m.radius + s->thickness;
+    carry_pose(world, slot);
+}
+
+static sac_soft_slot *take_slot(sac_world *world, uint32_t *out_index)
+{
+    uint32_t at = 0;
+    while (at < world->soft_count && world->softs[at]->body != UINT32_MAX) at++;
+    if (at == world->soft_count) {
+        if (at == world->soft_room) {
+            uint32_t room = at ? at * 2 : 16;
+            sac_soft_slot **more = sac_alloc_zero(room, sizeof *more);
+            if (!more) return NULL;
+            if (at) memcpy(more, world->softs, at * sizeof *more);
+            sac_free(world->softs, world->soft_room, sizeof *more);
+            world->softs = more;
+            world->soft_room = room;
+        }
+        world->softs[at] = sac_alloc_zero(1, sizeof **world->softs);
+        if (!world->softs[at]) return NULL;
+        world->softs[at]->body = UINT32_MAX;
+        world->soft_count++;
+    }
+    *out_index = at;
+    return world->softs[at];
+}
+
+sac_result sac_soft_slot_fill(sac_world *world, uint32_t slot, sac_error *error)
+{
+    const sac_form *form = &world->shapes[world->cold[slot].shape].form;
+    sac_soft_shape_parts parts = sac_soft_shape_parts_of(form->soft);
+    uint32_t index = 0;
+    sac_soft_slot *s = take_slot(world, &index);
+    if (!s) return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for one more soft body");
+    sac_result result = sac_soft_create(parts.model, &world->pose[slot], &s->soft, error);
+    if (result == SAC_OK) result = sac_soft_cover_create(parts.tree, s->soft, &s->cover, error);
+    if (result != SAC_OK) {
+        sac_soft_destroy(&s->soft);
+        return result;
+    }
+    s->shape = form->soft;
+    s->points = parts.point_count;
+    s->thickness = parts.thickness;
+    s->mass_scale = world->cold[slot].mass / parts.mass;
+    s->pins = 0;
+    s->body = slot;
+    world->cold[slot].soft = index;
+    world->flags[slot] |= SAC_BODY_SOFT;
+    sac_soft_cover_form(s->cover, &s->form);
+    s->form.thickness = form->thickness;
+    float v[3], w[3];
+    memcpy(v, world->hot[slot].v, sizeof v);
+    memcpy(w, world->hot[slot].w, sizeof w);
+    sac_soft_slot_velocity(world, slot, v, w);
+    if (!sac_softening_reserve(world)) {
+        sac_soft_slot_empty(world, slot);
+        return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the contacts of soft bodies");
+    }
+    return SAC_OK;
+}
+
+void sac_soft_slot_empty(sac_world *world, uint32_t slot)
+{
+    sac_soft_slot *s = sac_soft_of(world, slot);
+    if (!s) return;
+    sac_soft_cover_destroy(&s->cover);
+    sac_soft_destroy(&s->soft);
+    s->body = UINT32_MAX;
+    world->flags[slot] &= ~(uint32_t)SAC_BODY_SOFT;
+}
+
+void sac_soft_slots_destroy(sac_world *world)
+{
+    for (uint32_t i = 0; i < world->soft_count; i++) {
+        sac_soft_cover_destroy(&world->softs[i]->cover);
+        sac_soft_destroy(&world->softs[i]->soft);
+        sac_free(world->softs[i], 1, sizeof **world->softs);
+    }
+    sac_free(world->softs, world->soft_room, sizeof *world->softs);
+    sac_softening_destroy(world);
+}
+
+void sac_soft_slot_velocity(sac_world *world, uint32_t slot, const float v[3], const float w[3])
+{
+    sac_soft_slot *s = sac_soft_of(world, slot);
+    sac_soft_motion m;
+    sac_soft_motion_of(s->soft, &m);
+    sac_soft_set_velocity(s->soft, m.centre, v, w);
+    memcpy(world->hot[slot].w, w, sizeof world->hot[slot].w);
+    sac_soft_slot_renew(world, slot);
+}
+
+sac_result sac_soft_slot_place(sac_world *world, uint32_t slot, sac_error *error)
+{
+    sac_soft_slot *s = sac_soft_of(world, slot);
+    sac_soft_shape_parts parts = sac_soft_shape_parts_of(s->shape);
+    sac_soft *fresh;
+    sac_soft_cover *cover;
+    sac_result result = sac_soft_create(parts.model, &world->pose[slot], &fresh, error);
+    if (result != SAC_OK) return result;
+    result = sac_soft_cover_create(parts.tree, fresh, &cover, error);
+    if (result != SAC_OK) {
+        sac_soft_destroy(&fresh);
+        return result;
+    }
+    float v[3], none[3] = {0}, thickness = s->form.thickness;
+    memcpy(v, world->hot[slot].v, sizeof v);
+    sac_soft_cover_destroy(&s->cover);
+    sac_soft_destroy(&s->soft);
+    s->soft = fresh, s->cover = cover, s->pins = 0;
+    sac_soft_cover_form(cover, &s->form);
+    s->form.thickness = thickness;
+    sac_soft_slot_velocity(world, slot, v, none);
+    return SAC_OK;
+}
+
+/* Points that share a push at a place: a sixteenth of the body. */
+static uint32_t least_points(const sac_soft_slot *s) { return s->points > 128 ? s->points / 16 : 8; }
+
+void sac_soft_slot_push(sac_world *world, uint32_t slot, const float impulse[3], const float *point)
+{
+    sac_soft_slot *s = sac_soft_of(world, slot);
+    const sac_soft_tree *tree = sac_soft_shape_parts_of(s->shape).tree;
+    float centre[3], velocity[3], change[3];
+    uint32_t node = point ? sac_soft_node_at(tree, s->soft, point, least_points(s)) : 0;
+    float mass = s->mass_scale * sac_soft_lump(tree, s->soft, node, centre, velocity);
+    for (int i = 0; i < 3; i++) change[i] = impulse[i] / mass;
+    sac_soft_push_lump(tree, s->soft, node, change);
+    sac_soft_slot_renew(world, slot);
+}
+
+void sac_soft_slot_fall(sac_world *world, uint32_t slot)
+{
+    sac_soft_slot *s = sac_soft_of(world, slot);
+    sac_soft_step_def def = {.dt = world->step_dt};
+    for (int i = 0; i < 3; i++) def.gravity[i] = world->def.gravity[i] * world->cold[slot].gravity_scale;
+    sac_soft_fall(s->soft, &def);
+    sac_soft_move(&s->soft, 1, &def, NULL, NULL);
+    sac_soft_slot_renew(world, slot);
+}
+
+float sac_world_soft_margin(const sac_world *world, uint32_t a, uint32_t b)
+{
+    const sac_soft_slot *x = sac_soft_of(world, a), *y = sac_soft_of(world, b);
+    return (x ? x->thickness : 0) + (y ? y->thickness : 0);
+}
+
+/* ---- doors ---- */
+
+static sac_soft_slot *find(const sac_world *world, sac_body_id body)
+{
+    uint32_t slot = sac_body_slot(world, body);
+    return slot == UINT32_MAX ? NULL : sac_soft_of(world, slot);
+}
+
+const sac_soft *sac_body_soft(const sac_world *world, sac_body_id body)
+{
+    const sac_soft_slot *s = find(world, body);
+    return s ? s->soft : NULL;
+}
+
+const sac_soft_shape *sac_body_soft_shape(const sac_world *world, sac_body_id body)
+{
+    const sac_soft_slot *s = find(world, body);
+    return s ? s->shape : NULL;
+}
+
+static sac_result no_soft(sac_error *error)
+{
+    return sac_error_set(error, SAC_ERROR_ARGUMENT, "only points of soft bodies are pinned",
+                         "there is no such soft body, or no longer");
+}
+
+sac_result sac_body_pin(sac_world *world, sac_body_id body, uint32_t point, const float target[3],
+                        sac_error *error)
+{
+    sac_soft_slot *s = find(world, body);
+    if (!s) return no_soft(error);
+    sac_result result = sac_soft_hold(s->soft, point, target, error);
+    if (result != SAC_OK) return result;
+    sac_body_wake_slot(world, s->body);
+    SAC_RECORD(world, body_pin, .body = body.value, .point = point, .target = SAC_XYZ(target));
+    return SAC_OK;
+}
+
+sac_result sac_body_unpin(sac_world *world, sac_body_id body, uint32_t point, sac_error *error)
+{
+    sac_soft_slot *s = find(world, body);
+    if (!s) return no_soft(error);
+    sac_result result = sac_soft_release(s->soft, point, error);
+    if (result != SAC_OK) return result;
+    sac_body_wake_slot(world, s->body);
+    SAC_RECORD(world, body_unpin, .body = body.value, .point = point);
+    return SAC_OK;
+}

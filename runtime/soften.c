@@ -1,0 +1,349 @@
+/* Soft bodies in the frame. Before the solver: the fronts of their pairs become contacts, and goals change
+ * velocities, most urgent bodies first; those there is no time for fall on in the shape they have. After the
+ * solver: rounds over the contacts, as many as there is time for, and the points move. */
+#include "runtime/world_internal.h"
+
+#include <string.h>
+
+/* Contacts for each soft body there is room for, and those of one pair at the most. */
+enum { CONTACTS_A_BODY = 256, LEAST_CONTACTS = 8192, MOST_OF_PAIR = 512 };
+/* Bodies pulled between two looks at the clock. */
+enum { CHUNK = 4 };
+static const float HIT_SPEED = 0.5f;
+
+typedef struct touched_pair {
+    uint32_t pair, first, count; /* contacts */
+} touched_pair;
+
+typedef struct sac_softening {
+    sac_soft_contact *contacts;
+    touched_pair *pairs;
+    uint32_t contact_room, contact_count, pair_count;
+    sac_soft_party *parties;
+    uint32_t *party_body; /* slot of each */
+    float (*before)[6];   /* velocities of rigid parties before the response */
+    uint32_t party_room, party_count;
+    uint32_t *party_of, *party_stamp, slot_room; /* of each slot */
+    sac_soft **pulled, **moved;
+    uint32_t body_room, pulled_count, moved_count;
+    float none[3];
+} sac_softening;
+
+static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+
+static void release(sac_softening *s)
+{
+    sac_free(s->contacts, s->contact_room, sizeof *s->contacts);
+    sac_free(s->pairs, s->contact_room, sizeof *s->pairs);
+    sac_free(s->parties, s->party_room, sizeof *s->parties);
+    sac_free(s->party_body, s->party_room, sizeof *s->party_body);
+    sac_free(s->before, s->party_room, sizeof *s->before);
+    sac_free(s->party_of, s->slot_room, sizeof *s->party_of);
+    sac_free(s->party_stamp, s->slot_room, sizeof *s->party_stamp);
+    sac_free(s->pulled, s->body_room, sizeof *s->pulled);
+    sac_free(s->moved, s->body_room, sizeof *s->moved);
+    sac_free(s, 1, sizeof *s);
+}
+
+bool sac_softening_reserve(sac_world *world)
+{
+    const sac_softening *old = world->softening;
+    if (old && world->soft_count <= old->body_room && world->slot_room <= old->slot_room) return true;
+    sac_softening *s = sac_alloc_zero(1, sizeof *s);
+    if (!s) return false;
+    s->body_room = old ? old->body_room : 16;
+    while (s->body_room < world->soft_count) s->body_room *= 2;
+    s->contact_room = s->body_room * CONTACTS_A_BODY;
+    if (s->contact_room < LEAST_CONTACTS) s->contact_room = LEAST_CONTACTS;
+    s->slot_room = s->party_room = world->slot_room;
+    s->contacts = sac_alloc(s->contact_room, sizeof *s->contacts);
+    s->pairs = sac_alloc(s->contact_room, sizeof *s->pairs);
+    s->parties = sac_alloc(s->party_room, sizeof *s->parties);
+    s->party_body = sac_alloc(s->party_room, sizeof *s->party_body);
+    s->before = sac_alloc(s->party_room, sizeof *s->before);
+    s->party_of = sac_alloc_zero(s->slot_room, sizeof *s->party_of);
+    s->party_stamp = sac_alloc_zero(s->slot_room, sizeof *s->party_stamp);
+    s->pulled = sac_alloc(s->body_room, sizeof *s->pulled);
+    s->moved = sac_alloc(s->body_room, sizeof *s->moved);
+    if (!s->contacts || !s->pairs || !s->parties || !s->party_body || !s->before || !s->party_of ||
+        !s->party_stamp || !s->pulled || !s->moved) {
+        release(s);
+        return false;
+    }
+    if (world->softening) release(world->softening);
+    world->softening = s;
+    world->allocations++;
+    return true;
+}
+
+void sac_softening_destroy(sac_world *world)
+{
+    if (world->softening) release(world->softening);
+    world->softening = NULL;
+}
+
+/* ---- who takes part ---- */
+
+static uint32_t party_for(sac_world *world, uint32_t slot)
+{
+    sac_softening *s = world->softening;
+    if (s->party_stamp[slot] == world->frame) return s->party_of[slot];
+    uint32_t index = s->party_count++;
+    s->party_stamp[slot] = world->frame;
+    s->party_of[slot] = index;
+    s->party_body[index] = slot;
+    sac_body_hot *hot = &world->hot[slot];
+    const sac_material *material = &world->cold[slot].material;
+    const sac_soft_slot *soft = sac_soft_of(world, slot);
+    bool turn = world->flags[slot] & SAC_BODY_CHOSEN && sac_body_dynamic(world, slot);
+    sac_soft_party *p = &s->parties[index];
+    *p = (sac_soft_party){.form = sac_body_form(world, slot),
+                          .pose = sac_body_form_pose(world, slot),
+                          .centre = hot->centre,
+                          .v = s->none,
+                          .w = s->none,
+                          .mass_scale = 1,
+                          .friction = material->friction,
+                          .restitution = material->restitution};
+    if (soft) {
+        p->shape = soft->shape;
+        p->mass_scale = soft->mass_scale;
+        /* Whose turn it is not stands still like a wall. */
+        p->soft = turn ? soft->soft : NULL;
+        return index;
+    }
+    if (turn || world->cold[slot].kind == SAC_BODY_KINEMATIC) p->v = hot->v, p->w = hot->w;
+    if (turn) {
+        p->inverse_mass = hot->inverse_mass;
+        sac_body_world_inertia(world, slot, p->inverse_inertia);
+    }
+    return index;
+}
+
+/* Something that moves lies against something asleep. */
+static void wake_partner(sac_world *world, uint32_t mover, uint32_t other)
+{
+    if (!sac_body_dynamic(world, other) || world->flags[other] & SAC_BODY_AWAKE) return;
+    const sac_body_hot *h = &world->hot[mover];
+    if (length3(h->v) + length3(h->w) * h->radius > world->def.sleep_speed || world->rest_seconds[mover] == 0)
+        sac_body_wake_slot(world, other);
+}
+
+static void contacts_of(sac_world *world, uint32_t e)
+{
+    sac_softening *s = world->softening;
+    const sac_agenda *agenda = world->agenda;
+    uint32_t p = agenda->tag[e];
+    const sac_broad_pair *pair = &world->broad->pairs[p];
+    uint32_t either = world->flags[pair->a] | world->flags[pair->b];
+    if (!(either & SAC_BODY_SOFT) || !(either & SAC_BODY_CHOSEN)) return;
+    if (world->memory[p].sensor || agenda->flags[e] & SAC_AGENDA_EMPTY) return;
+    if (world->manifolds[p].count == 0) return;
+    uint32_t room = s->contact_room - s->contact_count;
+    if (room > MOST_OF_PAIR) room = MOST_OF_PAIR;
+    if (room == 0) return;
+    float reach = world->hot[pair->a].reach + world->hot[pair->b].reach;
+    if (world->memory[p].depth + reach >= 0) {
+        wake_partner(world, pair->a, pair->b);
+        wake_partner(world, pair->b, pair->a);
+    }
+    uint32_t a = party_for(world, pair->a), b = party_for(world, pair->b), count;
+    sac_soft_contact *out = s->contacts + s->contact_count;
+    const sac_manifold *m = &world->manifolds[p];
+    if (agenda->flags[e] & SAC_AGENDA_STARTED && world->memory[p].refined == world->frame) {
+        sac_pairs pending, done;
+        sac_agenda_front(agenda, e, &pending, &done);
+        count = sac_soft_contacts(&agenda->meetings[e], &pending, &done, a, b, s->parties, out, room);
+    } else {
+        /* Nobody looked: the nodes of before, where they are now. */
+        uint32_t nodes_a[SAC_CONTACT_MOST], nodes_b[SAC_CONTACT_MOST];
+        uint32_t root_a[1 + SAC_PAIRS_SLACK], root_b[1 + SAC_PAIRS_SLACK];
+        sac_pairs none = {0}, known = {nodes_a, nodes_b, m->count, SAC_CONTACT_MOST},
+                  root = {root_a, root_b, 0, 1};
+        sac_meeting meeting;
+        for (uint32_t k = 0; k < m->count; k++)
+            nodes_a[k] = m->points[k].node_a, nodes_b[k] = m->points[k].node_b;
+        if (!sac_meeting_begin(&meeting, agenda->form_a[e], agenda->pose_a[e], agenda->form_b[e],
+                               agenda->pose_b[e], agenda->margin[e], &root))
+            return;
+        count = sac_soft_contacts(&meeting, &none, &known, a, b, s->parties, out, room);
+    }
+    if (count == 0) return;
+    s->pairs[s->pair_count++] = (touched_pair){p, s->contact_count, count};
+    s->contact_count += count;
+}
+
+/* ---- before the solver ---- */
+
+double sac_world_soft_ns(const sac_world *world, bool least)
+{
+    if (!world->softening || world->soft_points == 0) return 0;
+    const sac_costs *c = &world->costs;
+    double contacts = (double)world->soft_points * c->touches_per_point;
+    double rounds = least ? 1 : sac_default_soft_response_def().rounds;
+    return sac_predictor_mean_ns(&c->deform, (double)world->soft_points * (least ? 0.4 : 1), 0) +
+           sac_predictor_mean_ns(&c->soften, contacts, contacts * rounds);
+}
+
+static sac_soft_step_def step_of(const sac_world *world)
+{
+    sac_soft_step_def def = {.dt = world->step_dt};
+    memcpy(def.gravity, world->def.gravity, sizeof def.gravity);
+    return def;
+}
+
+/* Goals for as many as there is time for; the chosen are in the order of their urgency. */
+static void pull(sac_world *world)
+{
+    sac_softening *s = world->softening;
+    sac_soft_step_def def = step_of(world);
+    const sac_costs *c = &world->costs;
+    uint64_t now = sac_world_now(world), limit = world->step_deadline_ns;
+    if (limit != UINT64_MAX) {
+        double left = limit > now ? (double)(limit - now) : 0, tail = sac_world_tail_ns(world, left);
+        double manifolds = world->agenda->count * c->manifolds_per_pair;
+        double later = tail + sac_predictor_mean_ns(&c->solve, manifolds * world->step_substeps, manifolds) +
+                       sac_predictor_mean_ns(&c->soften, s->contact_count, 2.0 * s->contact_count) +
+                       0.4 * sac_predictor_mean_ns(&c->deform, (double)world->soft_points, 0);
+        limit = now + (uint64_t)fmax(left - later, 0.1 * left);
+    }
+    sac_stop stop;
+    sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
+    bool late = false;
+    for (uint32_t i = 0; i < world->chosen_count;) {
+        uint32_t n = 0;
+        uint64_t points = 0;
+        for (; i < world->chosen_count && n < CHUNK * sac_tasks_threads(world->tasks); i++) {
+            sac_soft_slot *soft = sac_soft_of(world, world->chosen[i]);
+            if (!soft) continue;
+            float scale = world->cold[world->chosen[i]].gravity_scale;
+            s->moved[s->moved_count++] = soft->soft;
+            if (late || scale != 1) {
+                sac_soft_step_def own = def;
+                for (int k = 0; k < 3; k++) own.gravity[k] *= scale;
+                if (late)
+                    sac_soft_fall(soft->soft, &own), world->report.rungs[SAC_RUNG_SHAPES]++;
+                else
+                    sac_soft_pull(&soft->soft, 1, &own, world->tasks, NULL);
+                points += late ? 0 : soft->points;
+                continue;
+            }
+            s->pulled[n++] = soft->soft;
+            points += soft->points;
+        }
+        if (n) sac_soft_pull(s->pulled, n, &def, world->tasks, NULL);
+        world->report.soft_points += points;
+        if (late) continue;
+        sac_stop_did(&stop, 8 * points);
+        late = sac_stop_reached(&stop);
+    }
+    sac_tape_close(&world->tape, &stop);
+}
+
+void sac_world_pull_soft(sac_world *world)
+{
+    sac_softening *s = world->softening;
+    if (!s) return;
+    uint64_t cost = sac_world_cost_now(world);
+    s->contact_count = s->pair_count = s->party_count = s->pulled_count = s->moved_count = 0;
+    for (uint32_t e = 0; e < world->agenda->count; e++) contacts_of(world, e);
+    sac_world_spend(world, 4u * world->agenda->count + 60u * s->contact_count);
+    uint64_t gathered = sac_world_cost_now(world);
+    pull(world);
+    if (world->tape.replay) return;
+    uint64_t end = sac_world_cost_now(world);
+    world->report.soft_contacts = s->contact_count;
+    world->costs.soften_gather_ns = (double)(gathered - cost);
+    world->costs.deform_pull_ns = (double)(end - gathered);
+}
+
+/* ---- after the solver ---- */
+
+static void tell_pairs(sac_world *world)
+{
+    const sac_softening *s = world->softening;
+    for (uint32_t i = 0; i < s->pair_count; i++) {
+        const touched_pair *t = &s->pairs[i];
+        float impulse = 0, met = 0;
+        for (uint32_t k = t->first; k < t->first + t->count; k++) {
+            const sac_soft_contact *c = &s->contacts[k];
+            impulse += c->impulse;
+            if (c->impulse > 0 && c->approach > met) met = c->approach;
+        }
+        sac_manifold *m = &world->manifolds[t->pair];
+        for (uint32_t k = 0; k < m->count; k++) m->points[k].impulse = impulse / (float)m->count;
+        world->memory[t->pair].impulse = impulse;
+        sac_pair_met(world, t->pair, impulse, impulse, met);
+    }
+}
+
+/* What contacts changed of rigid bodies is part of this step's motion. */
+static void carry_rigid(sac_world *world)
+{
+    const sac_softening *s = world->softening;
+    float dt = world->step_dt;
+    for (uint32_t i = 0; i < s->party_count; i++) {
+        const sac_soft_party *p = &s->parties[i];
+        if (p->soft || p->inverse_mass == 0) continue;
+        sac_body_hot *hot = &world->hot[s->party_body[i]];
+        float change[3];
+        for (int k = 0; k < 3; k++) {
+            change[k] = hot->v[k] - s->before[i][k];
+            hot->moved[k] += change[k] * dt;
+            hot->turned[k] += (hot->w[k] - s->before[i][3 + k]) * dt;
+        }
+        if (length3(change) > 2 * world->gravity_size * dt + 0.1f) {
+            hot->jolt = world->frame;
+            world->clear_until[s->party_body[i]] = 0;
+        }
+    }
+}
+
+void sac_world_respond_soft(sac_world *world)
+{
+    sac_softening *s = world->softening;
+    if (!s || s->moved_count == 0) return;
+    uint64_t cost = sac_world_cost_now(world), now = sac_world_now(world), limit = world->step_deadline_ns;
+    sac_soft_response_def def = sac_default_soft_response_def();
+    sac_costs *c = &world->costs;
+    def.dt = world->step_dt;
+    for (uint32_t i = 0; i < s->party_count; i++) {
+        memcpy(s->before[i], s->parties[i].v, 3 * sizeof(float));
+        memcpy(s->before[i] + 3, s->parties[i].w, 3 * sizeof(float));
+    }
+    if (limit != UINT64_MAX) {
+        double left = limit > now ? (double)(limit - now) : 0;
+        double later = sac_world_tail_ns(world, left) +
+                       0.5 * sac_predictor_mean_ns(&c->deform, (double)world->soft_points, 0);
+        double round = sac_predictor_mean_ns(&c->soften, 0, s->contact_count);
+        limit = now + (uint64_t)fmax(left - later - round, 0);
+    }
+    sac_stop stop;
+    sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
+    uint32_t round = 0;
+    while (round < def.rounds && s->contact_count) {
+        uint64_t credits = sac_soft_respond(s->parties, s->party_count, s->contacts, s->contact_count, &def, round);
+        round++;
+        sac_stop_did(&stop, credits);
+        if (sac_stop_reached(&stop)) break;
+    }
+    sac_tape_close(&world->tape, &stop);
+    carry_rigid(world);
+    uint64_t responded = sac_world_cost_now(world);
+    sac_soft_step_def step = step_of(world);
+    sac_soft_move(s->moved, s->moved_count, &step, world->tasks, NULL);
+    sac_world_spend(world, 4u * world->soft_points);
+    tell_pairs(world);
+    world->report.soft_rounds = round;
+    world->report.contacts += s->contact_count;
+    if (world->tape.replay) return;
+    uint64_t end = sac_world_cost_now(world);
+    sac_predictor_learn(&c->soften, s->contact_count, (double)s->contact_count * round,
+                        c->soften_gather_ns + (double)(responded - cost));
+    if (world->report.soft_points)
+        sac_predictor_learn(&c->deform, (double)world->report.soft_points, 0,
+                            c->deform_pull_ns + (double)(end - responded));
+    if (world->soft_points)
+        c->touches_per_point +=
+            0.1 * ((double)s->contact_count / (double)world->soft_points - c->touches_per_point);
+}
