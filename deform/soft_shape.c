@@ -283,6 +283,7 @@ static sac_result fill(sac_soft_shape *s, const sac_soft_shape_def *def, sac_err
     if (result == SAC_OK) result = sac_soft_tree_create(s->model, &tree_def, &s->tree, error);
     if (result != SAC_OK) return result;
     s->parts.model = s->model, s->parts.tree = s->tree;
+    s->parts.mass = (float)s->model->mass_sum; /* of the masses as they are stored */
     if (!(s->surface ? skin_surface(s) : skin_points(s))) goto no_memory;
     return SAC_OK;
 no_memory:

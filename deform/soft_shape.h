@@ -52,6 +52,13 @@ sac_result sac_soft_shape_from_mesh(const sac_mesh *mesh, const sac_soft_shape_d
                                     sac_soft_shape **out_shape, sac_error *error);
 void sac_soft_shape_destroy(sac_soft_shape **shape);
 
+/* As bytes, to be released with sac_free(bytes, 1, size), and back. The same shape comes out, whose bodies
+ * move bit for bit alike. */
+sac_result sac_soft_shape_save_memory(const sac_soft_shape *shape, void **out_bytes, size_t *out_size,
+                                      sac_error *error);
+sac_result sac_soft_shape_load_memory(const void *bytes, size_t size, sac_soft_shape **out_shape,
+                                      sac_error *error);
+
 /* A form of kind SAC_FORM_SOFT: at rest, in the shape's own frame. */
 sac_result sac_form_from_soft(sac_form *out_form, const sac_soft_shape *shape, sac_error *error);
 

@@ -10,7 +10,7 @@ enum { BUCKETS = 1024, REFRESH = 8 };
 /* What a body costs: its motion, a look at the list of its pairs, and those under way with their contacts
  * read and solved. Some pairs are shared with another body that is simulated. */
 typedef struct prices {
-    double point; /* of a soft one */
+    double point;                      /* of a soft one */
     double body, listed, active, left; /* ns; left: there is to spend, 1e18 without a deadline */
 } prices;
 
@@ -130,8 +130,7 @@ static void near_hands(sac_world *world)
 static bool carried(const sac_world *world, uint32_t slot)
 {
     return !(world->flags[slot] & SAC_BODY_SOFT) && world->clear_until[slot] > world->frame &&
-           world->touches[slot] == 0 &&
-           !(world->flags[slot] & SAC_BODY_STOPPED) && !must(world, slot);
+           world->touches[slot] == 0 && !(world->flags[slot] & SAC_BODY_STOPPED) && !must(world, slot);
 }
 
 static void choose_all(sac_world *world)

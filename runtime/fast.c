@@ -86,7 +86,9 @@ static bool has_company(const sac_world *world, uint32_t slot)
         const sac_body_hot *a = &world->hot[slot], *b = &world->hot[other];
         sac_sweep theirs = sweep_of(world, other);
         float thin = a->thickness < b->thickness ? a->thickness : b->thickness;
-        if (world->memory[p].sensor || !may_pass(a, &own, b, &theirs, thin)) continue;
+        if (world->memory[p].sensor || world->flags[other] & SAC_BODY_SOFT ||
+            !may_pass(a, &own, b, &theirs, thin))
+            continue;
         /* A wall's ball says nothing; how far away it is does. */
         const sac_form *form = sac_body_form(world, other);
         float reach = a->radius + way_of(a);
@@ -109,8 +111,8 @@ static float free_share(sac_world *world, uint32_t slot, bool first, sac_stop *s
     float now = first ? 1 : world->hot[slot].share, share = now, least = 1, way = way_of(&world->hot[slot]);
     uint64_t most = world->step_deadline_ns == UINT64_MAX ? CREDITS_TO_THE_END : CREDITS_A_PAIR;
     for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
-        if (world->memory[p].sensor) continue;
         uint32_t other = broad->pairs[p].a == slot ? broad->pairs[p].b : broad->pairs[p].a;
+        if (world->memory[p].sensor || world->flags[other] & SAC_BODY_SOFT) continue;
         const sac_body_hot *hot = &world->hot[other];
         /* One that was struck is sent ahead of the striker; to hold it would let the striker pass. */
         if (world->flags[slot] & SAC_BODY_STRUCK && world->flags[other] & SAC_BODY_TOLD) continue;

@@ -75,7 +75,8 @@ static void move_soft(sac_world *world, uint32_t slot)
     sac_soft_slot_renew(world, slot);
     for (int i = 0; i < 3; i++) d[i] = hot->centre[i] - before[i];
     /* No point went farther than the centre and what its speed about the centre allows. */
-    float way = length3(d) + fmaxf(length3(hot->w) * hot->radius * world->step_dt, fabsf(hot->radius - radius));
+    float way =
+        length3(d) + fmaxf(length3(hot->w) * hot->radius * world->step_dt, fabsf(hot->radius - radius));
     hot->travel += way;
     hot->slack -= way;
 }
@@ -120,7 +121,8 @@ static void extrapolate(sac_world *world, uint32_t slot)
         moved[i] = (hot->v[i] + world->def.gravity[i] * world->cold[slot].gravity_scale * dt) * dt;
         turned[i] = hot->w[i] * dt;
     }
-    if (world->flags[slot] & SAC_BODY_SOFT || !sac_body_bounds_hold(world, slot, dt) || !move_body(world, slot, moved, turned)) {
+    if (world->flags[slot] & SAC_BODY_SOFT || !sac_body_bounds_hold(world, slot, dt) ||
+        !move_body(world, slot, moved, turned)) {
         world->flags[slot] |= SAC_BODY_STOPPED;
         world->report.rungs[SAC_RUNG_HELD]++;
         return;

@@ -103,6 +103,7 @@ sac_result sac_grab_create(sac_world *world, const sac_grab_def *def, sac_grab_i
     for (int i = 0; i < 3; i++) d[i] = def->anchor[i] - world->hot[body].centre[i];
     for (int i = 0; i < 3; i++)
         g->local_anchor[i] = rows[0][i] * d[0] + rows[1][i] * d[1] + rows[2][i] * d[2];
+    if (world->flags[body] & SAC_BODY_SOFT) sac_soft_slot_grabbed(world, g);
     conjugate(q, back);
     multiply(back, pose->rotation, g->relative);
     memcpy(g->def.rotation, q, sizeof q);

@@ -9,10 +9,7 @@ static sac_result bad(sac_error *error, const char *what, const char *remedy)
     return sac_error_set(error, SAC_ERROR_ARGUMENT, remedy, "%s", what);
 }
 
-static const sac_form *form_of(const sac_world *world, uint32_t slot)
-{
-    return sac_body_form(world, slot);
-}
+static const sac_form *form_of(const sac_world *world, uint32_t slot) { return sac_body_form(world, slot); }
 
 static bool is_asked_for(const sac_world *world, uint32_t slot, uint32_t mask)
 {
@@ -35,8 +32,8 @@ static bool try_ray(uint32_t slot, void *user)
     sac_ray_hit hit;
     if (!is_asked_for(s->world, slot, s->mask)) return true;
     /* A body too far away for its own units is not hit. */
-    if (sac_form_ray(form_of(s->world, slot), sac_body_form_pose(s->world, slot), s->origin, s->direction, s->most, &hit,
-                     NULL) != SAC_OK ||
+    if (sac_form_ray(form_of(s->world, slot), sac_body_form_pose(s->world, slot), s->origin, s->direction,
+                     s->most, &hit, NULL) != SAC_OK ||
         !hit.hit)
         return true;
     /* Of equals the lower slot, in whatever order they come. */
@@ -89,8 +86,8 @@ static bool try_overlap(uint32_t slot, void *user)
 {
     overlap_search *s = user;
     if (!is_asked_for(s->world, slot, s->mask)) return true;
-    float distance =
-        sac_form_distance(form_of(s->world, slot), sac_body_form_pose(s->world, slot), s->centre, s->radius, NULL, NULL);
+    float distance = sac_form_distance(form_of(s->world, slot), sac_body_form_pose(s->world, slot), s->centre,
+                                       s->radius, NULL, NULL);
     if (!(distance <= s->radius)) return true;
     s->count++;
     if (s->kept == s->capacity && (s->capacity == 0 || slot_of(s->out[s->kept - 1]) < slot)) return true;

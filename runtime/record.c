@@ -5,7 +5,7 @@
 
 struct sac_recorder {
     sac_chunk_writer file;
-    sac_array(const void *) files; /* trees and terrains already written, by their number */
+    sac_array(const void *) files; /* trees, terrains and soft shapes already written, by their number */
 };
 
 /* ---- fields ---- */
@@ -90,15 +90,18 @@ static void give_up(struct sac_recorder *recorder, sac_result code, const char *
 /* Number of a tree or terrain in the recording; written when it comes for the first time. */
 static uint32_t file_number(struct sac_recorder *recorder, const sac_form *form)
 {
-    bool is_tree = form->kind == SAC_FORM_TREE;
-    const void *thing = is_tree ? (const void *)form->tree : (const void *)form->terrain;
+    bool is_tree = form->kind == SAC_FORM_TREE, is_soft = form->kind == SAC_FORM_SOFT;
+    const void *thing = is_tree   ? (const void *)form->tree
+                        : is_soft ? (const void *)form->soft
+                                  : (const void *)form->terrain;
     for (size_t i = 0; i < recorder->files.count; i++)
         if (recorder->files.data[i] == thing) return (uint32_t)i;
     void *bytes = NULL;
     size_t size = 0;
     sac_error error;
-    sac_result result = is_tree ? sac_tree_save_memory(form->tree, &bytes, &size, &error)
-                                : sac_terrain_save_memory(form->terrain, &bytes, &size, &error);
+    sac_result result = is_tree   ? sac_tree_save_memory(form->tree, &bytes, &size, &error)
+                        : is_soft ? sac_soft_shape_save_memory(form->soft, &bytes, &size, &error)
+                                  : sac_terrain_save_memory(form->terrain, &bytes, &size, &error);
     if (result != SAC_OK) {
         sac_chunk_writer_fail(&recorder->file, &error);
         return 0;
@@ -107,6 +110,8 @@ static uint32_t file_number(struct sac_recorder *recorder, const sac_form *form)
         give_up(recorder, SAC_ERROR_LIMIT, NULL, "a shape is too large to be recorded");
     } else if (is_tree) {
         sac_record_tree(recorder, &(sac_op_tree){.file = {bytes, (uint32_t)size}});
+    } else if (is_soft) {
+        sac_record_soft(recorder, &(sac_op_soft){.file = {bytes, (uint32_t)size}});
     } else {
         sac_record_terrain(recorder, &(sac_op_terrain){.file = {bytes, (uint32_t)size}});
     }
@@ -120,7 +125,7 @@ void sac_record_shape(sac_world *world, const sac_form *form, sac_shape_id made)
     if (!recorder || recorder->file.file < 0) return;
     sac_op_add_shape op = {
         .kind = (uint32_t)form->kind, .thickness = form->thickness, .mass = form->mass, .made = made.value};
-    if (form->kind == SAC_FORM_TREE || form->kind == SAC_FORM_TERRAIN) {
+    if (form->kind == SAC_FORM_TREE || form->kind == SAC_FORM_TERRAIN || form->kind == SAC_FORM_SOFT) {
         op.file = file_number(recorder, form);
     } else if (form->kind == SAC_FORM_PLANE) {
         memcpy(op.numbers, form->normal, sizeof form->normal);

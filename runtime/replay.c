@@ -2,10 +2,11 @@
 #include "runtime/operations_internal.h"
 #include "runtime/record_file_internal.h"
 
-/* A tree or terrain of the recording. */
+/* A tree, terrain or soft shape of the recording. */
 typedef struct replay_file {
     sac_tree *tree;
     sac_terrain *terrain;
+    sac_soft_shape *soft;
 } replay_file;
 
 struct sac_replay {
@@ -138,6 +139,7 @@ static sac_result keep_file(sac_replay *replay, replay_file file, sac_error *err
     if (sac_array_push(&replay->files, file)) return SAC_OK;
     sac_tree_destroy(&file.tree);
     sac_terrain_destroy(&file.terrain);
+    sac_soft_shape_destroy(&file.soft);
     return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for one more shape");
 }
 
@@ -152,6 +154,13 @@ static sac_result sac_again_terrain(sac_replay *replay, const sac_op_terrain *op
 {
     replay_file file = {0};
     sac_result result = sac_terrain_load_memory(op->file.data, op->file.size, &file.terrain, error);
+    return result == SAC_OK ? keep_file(replay, file, error) : result;
+}
+
+static sac_result sac_again_soft(sac_replay *replay, const sac_op_soft *op, sac_error *error)
+{
+    replay_file file = {0};
+    sac_result result = sac_soft_shape_load_memory(op->file.data, op->file.size, &file.soft, error);
     return result == SAC_OK ? keep_file(replay, file, error) : result;
 }
 
@@ -171,6 +180,10 @@ static sac_result form_of(sac_replay *replay, const sac_op_add_shape *op, sac_fo
     case SAC_FORM_TERRAIN:
         if (!file || !file->terrain) return wrong(error, "a shape has no terrain");
         result = sac_form_from_terrain(form, file->terrain, error);
+        break;
+    case SAC_FORM_SOFT:
+        if (!file || !file->soft) return wrong(error, "a shape has no soft shape");
+        result = sac_form_from_soft(form, file->soft, error);
         break;
     case SAC_FORM_SPHERE:
         result = sac_form_sphere(form, n[0], error);
@@ -425,6 +438,7 @@ void sac_replay_close(sac_replay **pointer)
     for (size_t i = 0; i < replay->files.count; i++) {
         sac_tree_destroy(&replay->files.data[i].tree);
         sac_terrain_destroy(&replay->files.data[i].terrain);
+        sac_soft_shape_destroy(&replay->files.data[i].soft);
     }
     sac_array_fini(&replay->files);
     sac_chunk_reader_close(&replay->file);

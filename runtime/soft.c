@@ -28,8 +28,7 @@ void sac_soft_slot_renew(sac_world *world, uint32_t slot)
     sac_soft_cover_renew(s->cover, &s->form);
     float axis = length3(hot->w), fast = m.radius > 0 ? m.spread / m.radius : 0;
     /* Turning keeps its direction as far as there is one; only its size counts. */
-    for (int i = 0; i < 3; i++)
-        hot->w[i] = axis > 1e-6f ? hot->w[i] / axis * fast : i == 1 ? fast : 0;
+    for (int i = 0; i < 3; i++) hot->w[i] = axis > 1e-6f ? hot->w[i] / axis * fast : i == 1 ? fast : 0;
     for (int i = 0; i < 3; i++) {
         hot->centre[i] = m.centre[i];
         hot->v[i] = m.velocity[i];
@@ -165,6 +164,58 @@ void sac_soft_slot_push(sac_world *world, uint32_t slot, const float impulse[3],
     for (int i = 0; i < 3; i++) change[i] = impulse[i] / mass;
     sac_soft_push_lump(tree, s->soft, node, change);
     sac_soft_slot_renew(world, slot);
+}
+
+void sac_soft_slot_grabbed(sac_world *world, sac_grab_slot *g)
+{
+    const sac_soft_slot *s = sac_soft_of(world, g->body);
+    const sac_soft_tree *tree = sac_soft_shape_parts_of(s->shape).tree;
+    float centre[3], velocity[3];
+    g->node = sac_soft_node_at(tree, s->soft, g->def.anchor, least_points(s));
+    sac_soft_lump(tree, s->soft, g->node, centre, velocity);
+    for (int i = 0; i < 3; i++) g->local_anchor[i] = g->def.anchor[i] - centre[i];
+}
+
+/* A spring and damper solved with the end of the step in view, as the solver does for rigid bodies. */
+static void pull_grab(sac_world *world, sac_grab_slot *g)
+{
+    sac_soft_slot *s = sac_soft_of(world, g->body);
+    const sac_soft_tree *tree = sac_soft_shape_parts_of(s->shape).tree;
+    float h = world->step_dt, omega = 6.2831853f * g->def.hertz, a1 = 2 * g->def.damping + h * omega;
+    float firm = h * omega * a1 / (1 + h * omega * a1), rate = omega / a1, size = 0, centre[3], v[3],
+          change[3];
+    float mass = s->mass_scale * sac_soft_lump(tree, s->soft, g->node, centre, v);
+    for (int i = 0; i < 3; i++) {
+        float offset = g->def.target[i] - (centre[i] + g->local_anchor[i]);
+        float target_v = (g->def.target[i] - g->last_target[i]) / h;
+        change[i] = firm * (target_v - v[i] + rate * offset);
+    }
+    size = mass * length3(change);
+    float most = g->def.most_force * h, share = size > most ? most / size : 1;
+    for (int i = 0; i < 3; i++) change[i] *= share;
+    g->force = share * size / h;
+    sac_soft_push_lump(tree, s->soft, g->node, change);
+    memcpy(g->last_target, g->def.target, sizeof g->last_target);
+}
+
+void sac_soft_grabs_pull(sac_world *world)
+{
+    for (uint32_t i = 0; i < world->grab_count; i++) {
+        sac_grab_slot *g = &world->grabs[i];
+        if (!g->used || !(world->flags[g->body] & SAC_BODY_SOFT) ||
+            !(world->flags[g->body] & SAC_BODY_CHOSEN))
+            continue;
+        sac_soft_slot *s = sac_soft_of(world, g->body);
+        const sac_soft_tree *tree = sac_soft_shape_parts_of(s->shape).tree;
+        float centre[3], v[3], d[3];
+        sac_soft_lump(tree, s->soft, g->node, centre, v);
+        for (int k = 0; k < 3; k++) d[k] = g->def.target[k] - (centre[k] + g->local_anchor[k]);
+        g->distance = length3(d);
+        if (g->distance > g->def.most_distance)
+            sac_grab_break(world, i);
+        else
+            pull_grab(world, g);
+    }
 }
 
 void sac_soft_slot_fall(sac_world *world, uint32_t slot)

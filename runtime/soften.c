@@ -9,7 +9,6 @@
 enum { CONTACTS_A_BODY = 256, LEAST_CONTACTS = 8192, MOST_OF_PAIR = 512 };
 /* Bodies pulled between two looks at the clock. */
 enum { CHUNK = 4 };
-static const float HIT_SPEED = 0.5f;
 
 typedef struct touched_pair {
     uint32_t pair, first, count; /* contacts */
@@ -318,11 +317,13 @@ void sac_world_respond_soft(sac_world *world)
         double round = sac_predictor_mean_ns(&c->soften, 0, s->contact_count);
         limit = now + (uint64_t)fmax(left - later - round, 0);
     }
+    sac_soft_grabs_pull(world);
     sac_stop stop;
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
     uint32_t round = 0;
     while (round < def.rounds && s->contact_count) {
-        uint64_t credits = sac_soft_respond(s->parties, s->party_count, s->contacts, s->contact_count, &def, round);
+        uint64_t credits =
+            sac_soft_respond(s->parties, s->party_count, s->contacts, s->contact_count, &def, round);
         round++;
         sac_stop_did(&stop, credits);
         if (sac_stop_reached(&stop)) break;

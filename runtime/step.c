@@ -257,7 +257,9 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     if (result != SAC_OK) return result;
     uint64_t credits = world->clock.spent;
     begin(world, def);
-    uint64_t t = world->step_start_ns;
+    uint64_t t = world->step_start_ns, refits = 0;
+    for (uint32_t i = 0; i < world->soft_count; i++)
+        if (world->softs[i]->body != UINT32_MAX) refits += sac_soft_cover_refits(world->softs[i]->cover);
     aim_kinematics(world);
     sac_world_strike(world);
     sac_world_choose(world);
@@ -265,6 +267,11 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     sac_world_bound(world);
     t = lap(world, SAC_STAGE_BROAD, t);
     sac_world_gather(world);
+    world->soft_points = 0;
+    for (uint32_t i = 0; world->soft_count && i < world->chosen_count; i++) {
+        const sac_soft_slot *soft = sac_soft_of(world, world->chosen[i]);
+        world->soft_points += soft ? soft->points : 0;
+    }
     t = lap(world, SAC_STAGE_PERCEIVE, t);
     descend(world);
     t = lap(world, SAC_STAGE_DESCEND, t);
@@ -303,6 +310,10 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     }
     double response =
         (double)(world->report.stage_ns[SAC_STAGE_CONTACTS] + world->report.stage_ns[SAC_STAGE_SOLVE]);
+    for (uint32_t i = 0; i < world->soft_count; i++)
+        if (world->softs[i]->body != UINT32_MAX)
+            world->report.refits += sac_soft_cover_refits(world->softs[i]->cover);
+    world->report.refits -= refits;
     world->report.prediction_error = response > 0 ? (float)((response - predicted) / response) : 0;
     end(world);
     world->report.credits -= credits;

@@ -35,7 +35,8 @@ static bool try_struck(uint32_t other, void *user)
     striker *s = user;
     sac_world *world = s->world;
     if (world->struck_count == SAC_WORLD_MOST_STRUCK) return false;
-    if (!sac_body_dynamic(world, other) || world->flags[other] & (SAC_BODY_STRUCK | SAC_BODY_SENSOR))
+    if (!sac_body_dynamic(world, other) ||
+        world->flags[other] & (SAC_BODY_STRUCK | SAC_BODY_SENSOR | SAC_BODY_SOFT))
         return true;
     if (!sac_bodies_may_meet(s->slot, other, world)) return true;
     const sac_body_hot *x = &world->hot[s->slot], *y = &world->hot[other];
@@ -43,9 +44,9 @@ static bool try_struck(uint32_t other, void *user)
     if (s->way <= 0.5f * thin) return true; /* contacts are looked for this far ahead anyway */
     sac_sweep theirs = way_of(world, other);
     uint64_t tests = 0;
-    float share = sac_meeting_advance(sac_body_form(world, s->slot), &world->pose[s->slot],
-                                      &s->sweep, sac_body_form(world, other),
-                                      &world->pose[other], &theirs, 0.05f * thin, CREDITS_A_PAIR, &tests);
+    float share = sac_meeting_advance(sac_body_form(world, s->slot), &world->pose[s->slot], &s->sweep,
+                                      sac_body_form(world, other), &world->pose[other], &theirs, 0.05f * thin,
+                                      CREDITS_A_PAIR, &tests);
     s->credits += tests + 40;
     if (share >= 1) return true;
     world->flags[other] |= SAC_BODY_STRUCK;

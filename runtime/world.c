@@ -411,7 +411,8 @@ double sac_world_energy(const sac_world *world)
         const sac_soft_slot *soft = sac_soft_of(world, i);
         if (soft) {
             double at[3], moving = sac_soft_energy(soft->soft, at);
-            energy += soft->mass_scale * (moving - c->gravity_scale * (g[0] * at[0] + g[1] * at[1] + g[2] * at[2]));
+            energy +=
+                soft->mass_scale * (moving - c->gravity_scale * (g[0] * at[0] + g[1] * at[1] + g[2] * at[2]));
             continue;
         }
         energy +=

@@ -201,9 +201,9 @@ sac_result sac_body_sleep(sac_world *world, sac_body_id body, sac_error *error);
 
 /* ---- soft bodies ---- */
 
-/* A body whose shape is soft (sac_form_from_soft) is made, pushed, grabbed and destroyed like any other; it is
- * always dynamic, its scale is 1, and its pose is that of its rest shape moved along. Its points as they are
- * now, and what was made of its shape; NULL for a rigid body. Valid until the body is destroyed. */
+/* A body whose shape is soft (sac_form_from_soft) is made, pushed, grabbed and destroyed like any other; it
+ * is always dynamic, its scale is 1, and its pose is that of its rest shape moved along. Its points as they
+ * are now, and what was made of its shape; NULL for a rigid body. Valid until the body is destroyed. */
 const sac_soft *sac_body_soft(const sac_world *world, sac_body_id body);
 const sac_soft_shape *sac_body_soft_shape(const sac_world *world, sac_body_id body);
 /* Holds one point at a place until it is let go: roots a plant, hangs a figure. Call again to move it. */
@@ -304,7 +304,7 @@ typedef struct sac_step_report {
     uint64_t rungs[SAC_RUNGS];
     uint32_t soft_contacts, soft_rounds; /* of soft bodies, and how often they were gone through */
     uint64_t soft_points;                /* of the soft bodies simulated */
-    uint64_t refits;                     /* spheres of soft bodies refitted because a descent looked at them */
+    uint64_t refits;      /* spheres of soft bodies refitted because a descent looked at them */
     uint32_t flips;       /* pairs whose contacts changed level since the frame before */
     uint32_t allocations; /* made in this step: 0 after warm-up */
     uint32_t not_finite;  /* bodies that were about to be not finite, put back where they were */

@@ -58,8 +58,8 @@ typedef struct sac_body_cold {
     uint32_t soft; /* of the world's soft bodies; used with SAC_BODY_SOFT */
 } sac_body_cold;
 
-/* What a soft body has besides its slot. There `w` is as large as its fastest point moves about the centre, so
- * that whoever bounds its motion need not know. */
+/* What a soft body has besides its slot. There `w` is as large as its fastest point moves about the centre,
+ * so that whoever bounds its motion need not know. */
 typedef struct sac_soft_slot {
     sac_soft *soft;
     sac_soft_cover *cover;
@@ -107,7 +107,8 @@ typedef struct sac_grab_slot {
     uint32_t body; /* slot */
     uint32_t generation;
     bool used, moved;
-    float local_anchor[3]; /* from the centre of mass, body axes */
+    float local_anchor[3]; /* from the centre of mass, body axes; soft: from that of the points held */
+    uint32_t node;         /* soft: whose points are held */
     float relative[4];     /* hand's rotation to body's */
     float last_target[3], last_rotation[4];
     float impulse[3], angular_impulse[3];
@@ -142,9 +143,9 @@ typedef struct sac_costs {
     sac_predictor soften;   /* a: contacts of soft bodies, b: those times rounds */
     double pairs_per_body, manifolds_per_pair, points_per_manifold, places_per_body;
     double deform_pull_ns, soften_gather_ns; /* of this step */
-    double touches_per_point; /* contacts of soft bodies for each of their points */
-    double sweep_ns_per_body; /* of fast bodies, over all simulated ones */
-    double throttle;          /* 0 to 1: share of what prediction would allow, from misses and leftovers */
+    double touches_per_point;                /* contacts of soft bodies for each of their points */
+    double sweep_ns_per_body;                /* of fast bodies, over all simulated ones */
+    double throttle; /* 0 to 1: share of what prediction would allow, from misses and leftovers */
 } sac_costs;
 
 struct sac_world {
@@ -324,6 +325,9 @@ void sac_soft_slot_velocity(sac_world *world, uint32_t slot, const float v[3], c
 void sac_soft_slot_push(sac_world *world, uint32_t slot, const float impulse[3], const float *point);
 /* Flies on without being simulated: gravity alone. */
 void sac_soft_slot_fall(sac_world *world, uint32_t slot);
+void sac_soft_slot_grabbed(sac_world *world, sac_grab_slot *grab);
+/* One step of the grabs that hold soft bodies. */
+void sac_soft_grabs_pull(sac_world *world);
 /* What contacts of two bodies are looked for beyond the world's margin. */
 float sac_world_soft_margin(const sac_world *world, uint32_t a, uint32_t b);
 /* Room for the contacts of so many soft bodies. */
