@@ -136,6 +136,11 @@ static void gather(const sac_soft_party *p, uint32_t id, lump *out)
 {
     const sac_soft *s = p->soft;
     const float *mass = s->model->mass;
+    if (p->still) {
+        memset(out->u, 0, sizeof out->u);
+        out->yield = 0;
+        return;
+    }
     if (id & SAC_SOFT_AT_POINT) {
         uint32_t i = id & ~SAC_SOFT_AT_POINT;
         out->u[0] = s->vx[i], out->u[1] = s->vy[i], out->u[2] = s->vz[i];

@@ -24,6 +24,7 @@
 typedef struct sac_soft_party {
     sac_soft *soft;            /* NULL: rigid */
     const sac_soft_tree *tree; /* of soft: its nodes, and triangles if there are any */
+    bool still;                /* of soft: it stands like a wall this time */
     float mass_scale;          /* of soft: kg for each kg of the model's points; 0 counts as 1 */
     float thickness;           /* of soft: its points keep this far from what they meet, m */
     /* Rigid: velocities are read and written; zeros in inverse_* for what nobody can push. */

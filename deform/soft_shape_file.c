@@ -1,4 +1,5 @@
-/* A soft shape as bytes: what it was made from, so that making it again gives the same shape. For recordings. */
+/* A soft shape as bytes: what it was made from, so that making it again gives the same shape. For recordings.
+ */
 #include "base/memory.h"
 #include "deform/meshless_internal.h"
 #include "deform/soft_internal.h"
@@ -81,7 +82,8 @@ sac_result sac_soft_shape_load_memory(const void *bytes, size_t size, sac_soft_s
     *out_shape = NULL;
     if (size < sizeof h) return wrong(error, "the soft shape is cut short");
     memcpy(&h, bytes, sizeof h);
-    if (memcmp(h.magic, magic, sizeof magic) != 0 || h.version != 1) return wrong(error, "this is no soft shape");
+    if (memcmp(h.magic, magic, sizeof magic) != 0 || h.version != 1)
+        return wrong(error, "this is no soft shape");
     uint64_t room = (uint64_t)h.points * 16 + (uint64_t)h.triangles * 12 + (uint64_t)h.vertices * 12 +
                     (uint64_t)h.faces * 12;
     if (room != size - sizeof h) return wrong(error, "the soft shape has another length than it says");
@@ -91,10 +93,11 @@ sac_result sac_soft_shape_load_memory(const void *bytes, size_t size, sac_soft_s
     memcpy(words, (const unsigned char *)bytes + sizeof h, (size_t)room);
     const float *floats = (const float *)words;
     size_t at = (size_t)h.points * 4, fine = at + (size_t)h.triangles * 3;
-    sac_meshless_surface surface = {.vertices = (const float(*)[3])(floats + fine),
-                                    .vertex_count = h.vertices,
-                                    .triangles = h.faces ? (const uint32_t(*)[3])(words + fine + (size_t)h.vertices * 3) : NULL,
-                                    .triangle_count = h.faces};
+    sac_meshless_surface surface = {
+        .vertices = (const float(*)[3])(floats + fine),
+        .vertex_count = h.vertices,
+        .triangles = h.faces ? (const uint32_t(*)[3])(words + fine + (size_t)h.vertices * 3) : NULL,
+        .triangle_count = h.faces};
     sac_soft_shape_def def = sac_default_soft_shape_def();
     def.soft.mode = (sac_soft_mode)h.mode, def.soft.keep_volume = h.keep_volume != 0;
     def.soft.clusters = h.clusters, def.soft.beta = h.beta, def.soft.settle_time = h.settle_time;

@@ -8,7 +8,7 @@
 /* Contacts for each soft body there is room for, and those of one pair at the most. */
 enum { CONTACTS_A_BODY = 256, LEAST_CONTACTS = 8192, MOST_OF_PAIR = 512 };
 /* Bodies pulled between two looks at the clock. */
-enum { CHUNK = 4 };
+enum { CHUNK = 8 };
 
 typedef struct touched_pair {
     uint32_t pair, first, count; /* contacts */
@@ -26,6 +26,7 @@ typedef struct sac_softening {
     sac_soft **pulled, **moved;
     uint32_t body_room, pulled_count, moved_count;
     float none[3];
+    sac_soft_response *response;
 } sac_softening;
 
 static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
@@ -41,6 +42,7 @@ static void release(sac_softening *s)
     sac_free(s->party_stamp, s->slot_room, sizeof *s->party_stamp);
     sac_free(s->pulled, s->body_room, sizeof *s->pulled);
     sac_free(s->moved, s->body_room, sizeof *s->moved);
+    sac_soft_response_destroy(&s->response);
     sac_free(s, 1, sizeof *s);
 }
 
@@ -65,7 +67,8 @@ bool sac_softening_reserve(sac_world *world)
     s->pulled = sac_alloc(s->body_room, sizeof *s->pulled);
     s->moved = sac_alloc(s->body_room, sizeof *s->moved);
     if (!s->contacts || !s->pairs || !s->parties || !s->party_body || !s->before || !s->party_of ||
-        !s->party_stamp || !s->pulled || !s->moved) {
+        !s->party_stamp || !s->pulled || !s->moved ||
+        sac_soft_response_create(&s->response, NULL) != SAC_OK) {
         release(s);
         return false;
     }
@@ -96,19 +99,18 @@ static uint32_t party_for(sac_world *world, uint32_t slot)
     const sac_soft_slot *soft = sac_soft_of(world, slot);
     bool turn = world->flags[slot] & SAC_BODY_CHOSEN && sac_body_dynamic(world, slot);
     sac_soft_party *p = &s->parties[index];
-    *p = (sac_soft_party){.form = sac_body_form(world, slot),
-                          .pose = sac_body_form_pose(world, slot),
-                          .centre = hot->centre,
+    *p = (sac_soft_party){.centre = hot->centre,
                           .v = s->none,
                           .w = s->none,
                           .mass_scale = 1,
                           .friction = material->friction,
                           .restitution = material->restitution};
     if (soft) {
-        p->shape = soft->shape;
+        p->tree = sac_soft_shape_parts_of(soft->shape).tree;
+        p->thickness = soft->thickness;
         p->mass_scale = soft->mass_scale;
-        /* Whose turn it is not stands still like a wall. */
-        p->soft = turn ? soft->soft : NULL;
+        p->soft = soft->soft;
+        p->still = !turn;
         return index;
     }
     if (turn || world->cold[slot].kind == SAC_BODY_KINEMATIC) p->v = hot->v, p->w = hot->w;
@@ -152,7 +154,9 @@ static void contacts_of(sac_world *world, uint32_t e)
     if (agenda->flags[e] & SAC_AGENDA_STARTED && world->memory[p].refined == world->frame) {
         sac_pairs pending, done;
         sac_agenda_front(agenda, e, &pending, &done);
-        count = sac_soft_contacts(&agenda->meetings[e], &pending, &done, a, b, s->parties, out, room);
+        /* All the way down: points and triangles say more than patches. */
+        bool fine = pending.count == 0;
+        count = sac_soft_contacts(&agenda->meetings[e], &pending, &done, a, b, s->parties, fine, out, room);
     } else {
         /* Nobody looked: the nodes of before, where they are now. */
         uint32_t nodes_a[SAC_CONTACT_MOST], nodes_b[SAC_CONTACT_MOST];
@@ -165,7 +169,7 @@ static void contacts_of(sac_world *world, uint32_t e)
         if (!sac_meeting_begin(&meeting, agenda->form_a[e], agenda->pose_a[e], agenda->form_b[e],
                                agenda->pose_b[e], agenda->margin[e], &root))
             return;
-        count = sac_soft_contacts(&meeting, &none, &known, a, b, s->parties, out, room);
+        count = sac_soft_contacts(&meeting, &none, &known, a, b, s->parties, false, out, room);
     }
     if (count == 0) return;
     s->pairs[s->pair_count++] = (touched_pair){p, s->contact_count, count};
@@ -212,7 +216,7 @@ static void pull(sac_world *world)
     for (uint32_t i = 0; i < world->chosen_count;) {
         uint32_t n = 0;
         uint64_t points = 0;
-        for (; i < world->chosen_count && n < CHUNK * sac_tasks_threads(world->tasks); i++) {
+        for (; i < world->chosen_count && n < CHUNK; i++) {
             sac_soft_slot *soft = sac_soft_of(world, world->chosen[i]);
             if (!soft) continue;
             float scale = world->cold[world->chosen[i]].gravity_scale;
@@ -310,36 +314,32 @@ void sac_world_respond_soft(sac_world *world)
         memcpy(s->before[i], s->parties[i].v, 3 * sizeof(float));
         memcpy(s->before[i] + 3, s->parties[i].w, 3 * sizeof(float));
     }
+    uint32_t rounds = def.rounds;
     if (limit != UINT64_MAX) {
         double left = limit > now ? (double)(limit - now) : 0;
-        double later = sac_world_tail_ns(world, left) +
-                       0.5 * sac_predictor_mean_ns(&c->deform, (double)world->soft_points, 0);
-        double round = sac_predictor_mean_ns(&c->soften, 0, s->contact_count);
-        limit = now + (uint64_t)fmax(left - later - round, 0);
+        left -= sac_world_tail_ns(world, left) +
+                0.5 * sac_predictor_mean_ns(&c->deform, (double)world->soft_points, 0);
+        double fixed = sac_predictor_mean_ns(&c->soften, s->contact_count, 0);
+        while (rounds > 1 && fixed + c->soften.weight[2] * s->contact_count * rounds > left) rounds--;
     }
+    def.rounds = sac_tape_choose(&world->tape, rounds, 1, def.rounds);
     sac_soft_grabs_pull(world);
-    sac_stop stop;
-    sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
-    uint32_t round = 0;
-    while (round < def.rounds && s->contact_count) {
-        uint64_t credits =
-            sac_soft_respond(s->parties, s->party_count, s->contacts, s->contact_count, &def, round);
-        round++;
-        sac_stop_did(&stop, credits);
-        if (sac_stop_reached(&stop)) break;
-    }
-    sac_tape_close(&world->tape, &stop);
+    uint64_t credits = 0;
+    if (s->contact_count)
+        sac_soft_respond(s->response, s->parties, s->party_count, s->contacts, s->contact_count, &def,
+                         &credits, NULL);
+    sac_world_spend(world, credits);
     carry_rigid(world);
     uint64_t responded = sac_world_cost_now(world);
     sac_soft_step_def step = step_of(world);
     sac_soft_move(s->moved, s->moved_count, &step, world->tasks, NULL);
     sac_world_spend(world, 4u * world->soft_points);
     tell_pairs(world);
-    world->report.soft_rounds = round;
+    world->report.soft_rounds = s->contact_count ? def.rounds : 0;
     world->report.contacts += s->contact_count;
     if (world->tape.replay) return;
     uint64_t end = sac_world_cost_now(world);
-    sac_predictor_learn(&c->soften, s->contact_count, (double)s->contact_count * round,
+    sac_predictor_learn(&c->soften, s->contact_count, (double)s->contact_count * def.rounds,
                         c->soften_gather_ns + (double)(responded - cost));
     if (world->report.soft_points)
         sac_predictor_learn(&c->deform, (double)world->report.soft_points, 0,

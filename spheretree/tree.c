@@ -97,18 +97,22 @@ bool sac_tree_node(const sac_tree *tree, uint32_t id, sac_tree_node_info *out)
     uint32_t block = id / SAC_LANES, lane = id % SAC_LANES;
     if (block >= tree->block_count || !sac_tree_has(tree, id)) return false;
     const sac_sphere_block *s = &tree->spheres[block];
-    const sac_feature_block *f = &tree->features[block];
     uint32_t link = tree->links[block].link[lane];
     *out = (sac_tree_node_info){
         .centre = {s->x[lane], s->y[lane], s->z[lane]},
         .radius = s->r[lane],
-        .gap = f->gap[lane],
-        .point = {f->px[lane], f->py[lane], f->pz[lane]},
-        .normal = {f->nx[lane], f->ny[lane], f->nz[lane]},
-        .cone = f->cone[lane],
+        .gap = s->r[lane],
+        .point = {s->x[lane], s->y[lane], s->z[lane]},
+        .cone = 4, /* unknown */
         .level = level_of_block(tree, block),
         .leaf = (link & SAC_LINK_LEAF) != 0,
     };
+    if (tree->features) {
+        const sac_feature_block *f = &tree->features[block];
+        out->gap = f->gap[lane], out->cone = f->cone[lane];
+        memcpy(out->point, (float[3]){f->px[lane], f->py[lane], f->pz[lane]}, sizeof out->point);
+        memcpy(out->normal, (float[3]){f->nx[lane], f->ny[lane], f->nz[lane]}, sizeof out->normal);
+    }
     if (!out->leaf)
         for (uint32_t k = 0; k < tree->blocks_per_node * SAC_LANES; k++)
             out->child_count += sac_tree_has(tree, link * SAC_LANES + k);

@@ -85,7 +85,7 @@ typedef struct sac_tree {
     float level_fill[SAC_TREE_MOST_DEPTH + 1];
     const sac_sphere_block *spheres;
     const sac_link_block *links;
-    const sac_feature_block *features;
+    const sac_feature_block *features; /* NULL for a tree that changes (form.h): its owner tells */
     const uint32_t *parents; /* of each block: the id of the node it holds the children of; root's block: 0 */
     sac_box box;             /* of the object, not of the spheres */
     sac_mass mass;
