@@ -60,16 +60,14 @@ static const patch *patch_of(maker *m, int side, uint32_t id)
     patch *p = &m->last[side];
     if (p->id == id) return p;
     const sac_soft_tree *tree = m->party[side]->tree;
-    const sac_sphere_block *s = &m->form[side]->tree->spheres[id / SAC_LANES];
-    uint32_t lane = id % SAC_LANES, cluster = tree->lane_cluster[id];
+    sac_tree_node_info info;
+    m->form[side]->live->node(m->form[side]->live->owner, id, &info);
+    memcpy(p->c, info.centre, sizeof p->c);
+    memcpy(p->n, info.normal, sizeof p->n);
+    p->r = info.radius;
     p->id = id;
-    p->c[0] = s->x[lane], p->c[1] = s->y[lane], p->c[2] = s->z[lane], p->r = s->r[lane];
+    p->faces = info.cone < 1 && dot(p->n, p->n) > 0.5f;
     p->range = tree->range[id];
-    p->faces = false;
-    if (tree->facing && cluster != SAC_SOFT_SPANS && dot(tree->facing[id], tree->facing[id]) > 0.5f) {
-        sac_soft_turn_normal(m->party[side]->soft->clusters[cluster].map.a, tree->facing[id], p->n);
-        p->faces = dot(p->n, p->n) > 0.5f;
-    }
     return p;
 }
 

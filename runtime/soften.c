@@ -130,6 +130,14 @@ static void wake_partner(sac_world *world, uint32_t mover, uint32_t other)
         sac_body_wake_slot(world, other);
 }
 
+/* The block a node is in, as it is now. */
+static void ask_for(const sac_form *form, uint32_t node)
+{
+    uint32_t block = node / SAC_LANES;
+    if (form->live && block > 0 && block < form->tree->block_count)
+        form->live->open(form->live->owner, &block, 1);
+}
+
 static void contacts_of(sac_world *world, uint32_t e)
 {
     sac_softening *s = world->softening;
@@ -164,8 +172,11 @@ static void contacts_of(sac_world *world, uint32_t e)
         sac_pairs none = {0}, known = {nodes_a, nodes_b, m->count, SAC_CONTACT_MOST},
                   root = {root_a, root_b, 0, 1};
         sac_meeting meeting;
-        for (uint32_t k = 0; k < m->count; k++)
+        for (uint32_t k = 0; k < m->count; k++) {
             nodes_a[k] = m->points[k].node_a, nodes_b[k] = m->points[k].node_b;
+            ask_for(agenda->form_a[e], nodes_a[k]);
+            ask_for(agenda->form_b[e], nodes_b[k]);
+        }
         if (!sac_meeting_begin(&meeting, agenda->form_a[e], agenda->pose_a[e], agenda->form_b[e],
                                agenda->pose_b[e], agenda->margin[e], &root))
             return;
