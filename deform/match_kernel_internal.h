@@ -31,128 +31,153 @@ SAC_ALWAYS_INLINE sac_f8 pick(const float *from, const uint32_t *at)
 #endif
 }
 
-SAC_ALWAYS_INLINE sac_f8 read(const float *from, const sac_match_job *job, uint32_t i)
+/* Positions of eight members relative to `ref`; where they are not in order, kept in their slots. */
+SAC_ALWAYS_INLINE sac_f8 place(const sac_match_job *job, int axis, uint32_t i, bool first)
 {
-    return job->whole ? sac_f8_load(from + i) : pick(from, job->point + i);
+    const float *x[3] = {job->x, job->y, job->z};
+    float *g[3] = {job->gx, job->gy, job->gz};
+    sac_f8 ref = sac_f8_set(job->motion->ref[axis]);
+    if (job->whole) return SUB(sac_f8_load(x[axis] + i), ref);
+    if (!first) return sac_f8_load(g[axis] + i);
+    sac_f8 p = SUB(pick(x[axis], job->point + i), ref);
+    sac_f8_store(g[axis] + i, p);
+    return p;
 }
 
-static void gather(const sac_match_job *job, sac_match_sums *sums)
-{
-    uint32_t first = job->point[0];
-    sac_f8 rx = sac_f8_set(job->x[first]), ry = sac_f8_set(job->y[first]), rz = sac_f8_set(job->z[first]);
-    double total[6] = {0};
-    for (uint32_t spell = 0; spell < job->lanes; spell += SPELL) {
-        uint32_t end = spell + SPELL < job->lanes ? spell + SPELL : job->lanes;
-        sac_f8 s[6];
-        for (int k = 0; k < 6; k++) s[k] = sac_f8_set(0);
-        for (uint32_t i = spell; i < end; i += 8) {
-            sac_f8 w = sac_f8_load(job->weight + i);
-            sac_f8 x = SUB(read(job->x, job, i), rx), y = SUB(read(job->y, job, i), ry);
-            sac_f8 z = SUB(read(job->z, job, i), rz);
-            sac_f8_store(job->gx + i, x), sac_f8_store(job->gy + i, y), sac_f8_store(job->gz + i, z);
-            s[0] = ADD(s[0], MUL(w, x)), s[1] = ADD(s[1], MUL(w, y)), s[2] = ADD(s[2], MUL(w, z));
-            if (!job->damped) continue;
-            sac_f8 vx = read(job->vx, job, i), vy = read(job->vy, job, i), vz = read(job->vz, job, i);
-            sac_f8_store(job->ux + i, vx), sac_f8_store(job->uy + i, vy), sac_f8_store(job->uz + i, vz);
-            s[3] = ADD(s[3], MUL(w, vx)), s[4] = ADD(s[4], MUL(w, vy)), s[5] = ADD(s[5], MUL(w, vz));
-        }
-        for (int k = 0; k < 6; k++) total[k] += across(s[k]);
-    }
-    for (int k = 0; k < 3; k++) sums->centre[k] = total[k], sums->velocity[k] = total[3 + k];
-}
-
-/* One row of sum w p q~^T: nine sums stay in registers, three rows at once would not. */
-SAC_ALWAYS_INLINE void moment_row(const sac_match_job *job, const float *p, uint32_t start, uint32_t end,
-                                  const bool quadratic, double out[9])
+/* One row of sum w p q~^T, quadratic terms included: nine sums stay in registers, three rows at once would
+ * not. */
+SAC_ALWAYS_INLINE void moment_row(const sac_match_job *job, int axis, uint32_t start, uint32_t end,
+                                  double out[9])
 {
     sac_f8 s[9];
     for (int k = 0; k < 9; k++) s[k] = sac_f8_set(0);
     for (uint32_t i = start; i < end; i += 8) {
-        sac_f8 wp = MUL(sac_f8_load(job->weight + i), sac_f8_load(p + i));
+        sac_f8 wp = MUL(sac_f8_load(job->weight + i), place(job, axis, i, false));
         sac_f8 x = sac_f8_load(job->qx + i), y = sac_f8_load(job->qy + i), z = sac_f8_load(job->qz + i);
         sac_f8 wx = MUL(wp, x), wy = MUL(wp, y), wz = MUL(wp, z);
         s[0] = ADD(s[0], wx), s[1] = ADD(s[1], wy), s[2] = ADD(s[2], wz);
-        if (!quadratic) continue;
         s[3] = ADD(s[3], MUL(wx, x)), s[4] = ADD(s[4], MUL(wy, y)), s[5] = ADD(s[5], MUL(wz, z));
         s[6] = ADD(s[6], MUL(wx, y)), s[7] = ADD(s[7], MUL(wy, z)), s[8] = ADD(s[8], MUL(wz, x));
     }
-    for (int k = 0; k < (quadratic ? 9 : 3); k++) out[k] += across(s[k]);
+    for (int k = 0; k < 9; k++) out[k] += across(s[k]);
 }
 
-static void moments(const sac_match_job *job, sac_match_sums *sums)
+/* All sums relative to where the cluster was in the last step: close enough to its centre that what is left
+ * can be taken away afterwards. */
+SAC_ALWAYS_INLINE void sums_of(const sac_match_job *job, const bool quadratic, const bool damped,
+                               sac_match_sums *sums)
 {
-    sac_f8 cx = sac_f8_set((float)sums->centre[0]), cy = sac_f8_set((float)sums->centre[1]),
-           cz = sac_f8_set((float)sums->centre[2]);
-    sac_f8 ux = sac_f8_set((float)sums->velocity[0]), uy = sac_f8_set((float)sums->velocity[1]),
-           uz = sac_f8_set((float)sums->velocity[2]);
-    memset(sums->pq, 0, sizeof sums->pq);
-    memset(sums->pp, 0, sizeof sums->pp);
-    memset(sums->spin, 0, sizeof sums->spin);
+    const float *v[3] = {job->vx, job->vy, job->vz};
+    memset(sums, 0, sizeof *sums);
     for (uint32_t spell = 0; spell < job->lanes; spell += SPELL) {
         uint32_t end = spell + SPELL < job->lanes ? spell + SPELL : job->lanes;
-        sac_f8 s[9];
-        for (int k = 0; k < 9; k++) s[k] = sac_f8_set(0);
+        sac_f8 centre[3], velocity[3], spin[3], pp[6], pq[3][3];
+        for (int k = 0; k < 3; k++) {
+            centre[k] = velocity[k] = spin[k] = pp[k] = pp[3 + k] = sac_f8_set(0);
+            for (int r = 0; r < 3; r++) pq[r][k] = sac_f8_set(0);
+        }
         for (uint32_t i = spell; i < end; i += 8) {
-            sac_f8 x = SUB(sac_f8_load(job->gx + i), cx), y = SUB(sac_f8_load(job->gy + i), cy),
-                   z = SUB(sac_f8_load(job->gz + i), cz);
-            sac_f8_store(job->gx + i, x), sac_f8_store(job->gy + i, y), sac_f8_store(job->gz + i, z);
-            if (!job->damped) continue;
-            sac_f8 vx = SUB(sac_f8_load(job->ux + i), ux), vy = SUB(sac_f8_load(job->uy + i), uy),
-                   vz = SUB(sac_f8_load(job->uz + i), uz), w = sac_f8_load(job->weight + i);
-            sac_f8 wx = MUL(w, x), wy = MUL(w, y), wz = MUL(w, z);
-            s[0] = ADD(s[0], MUL(wx, x)), s[1] = ADD(s[1], MUL(wy, y)), s[2] = ADD(s[2], MUL(wz, z));
-            s[3] = ADD(s[3], MUL(wx, y)), s[4] = ADD(s[4], MUL(wy, z)), s[5] = ADD(s[5], MUL(wz, x));
-            s[6] = ADD(s[6], SUB(MUL(wy, vz), MUL(wz, vy)));
-            s[7] = ADD(s[7], SUB(MUL(wz, vx), MUL(wx, vz)));
-            s[8] = ADD(s[8], SUB(MUL(wx, vy), MUL(wy, vx)));
+            sac_f8 w = sac_f8_load(job->weight + i), p[3], wp[3], u[3];
+            for (int k = 0; k < 3; k++) {
+                p[k] = place(job, k, i, true);
+                wp[k] = MUL(w, p[k]);
+                centre[k] = ADD(centre[k], wp[k]);
+            }
+            if (!quadratic) {
+                sac_f8 q[3] = {sac_f8_load(job->qx + i), sac_f8_load(job->qy + i), sac_f8_load(job->qz + i)};
+                for (int r = 0; r < 3; r++)
+                    for (int k = 0; k < 3; k++) pq[r][k] = ADD(pq[r][k], MUL(wp[r], q[k]));
+            }
+            if (!damped) continue;
+            for (int k = 0; k < 3; k++) {
+                u[k] = job->whole ? sac_f8_load(v[k] + i) : pick(v[k], job->point + i);
+                u[k] = SUB(u[k], sac_f8_set(job->motion->velocity[k]));
+                velocity[k] = ADD(velocity[k], MUL(w, u[k]));
+            }
+            for (int k = 0; k < 3; k++) {
+                int a = (k + 1) % 3, b = (k + 2) % 3;
+                pp[k] = ADD(pp[k], MUL(wp[k], p[k]));
+                pp[3 + k] = ADD(pp[3 + k], MUL(wp[k], p[a]));
+                spin[k] = ADD(spin[k], SUB(MUL(wp[a], u[b]), MUL(wp[b], u[a])));
+            }
         }
-        if (job->damped) {
-            for (int k = 0; k < 6; k++) sums->pp[k] += across(s[k]);
-            for (int k = 0; k < 3; k++) sums->spin[k] += across(s[6 + k]);
-        }
-        const float *rows[3] = {job->gx, job->gy, job->gz};
-        for (int r = 0; r < 3; r++) {
-            if (job->quadratic)
-                moment_row(job, rows[r], spell, end, true, sums->pq[r]);
+        for (int k = 0; k < 3; k++) {
+            sums->centre[k] += across(centre[k]);
+            if (damped) {
+                sums->velocity[k] += across(velocity[k]);
+                sums->pp[k] += across(pp[k]), sums->pp[3 + k] += across(pp[3 + k]);
+                sums->spin[k] += across(spin[k]);
+            }
+            if (quadratic)
+                moment_row(job, k, spell, end, sums->pq[k]);
             else
-                moment_row(job, rows[r], spell, end, false, sums->pq[r]);
+                for (int j = 0; j < 3; j++) sums->pq[k][j] += across(pq[k][j]);
         }
     }
 }
 
-/* Goals into g and rigid velocities into u; g holds p relative to the centre until then. */
-static void goals(const sac_match_job *job, const sac_match_motion *motion)
+static void sums(const sac_match_job *job, sac_match_sums *out)
 {
-    const sac_soft_map *m = motion->map;
-    float *out[3] = {job->gx, job->gy, job->gz}, *velocity[3] = {job->ux, job->uy, job->uz};
-    for (uint32_t i = 0; i < job->lanes; i += 8) {
-        sac_f8 q[9];
-        q[0] = sac_f8_load(job->qx + i), q[1] = sac_f8_load(job->qy + i), q[2] = sac_f8_load(job->qz + i);
-        if (job->damped) {
-            sac_f8 p[3];
-            for (int r = 0; r < 3; r++) p[r] = sac_f8_load(out[r] + i);
-            for (int r = 0; r < 3; r++) {
-                int a = (r + 1) % 3, b = (r + 2) % 3;
-                sac_f8 turn =
-                    SUB(MUL(sac_f8_set(motion->spin[a]), p[b]), MUL(sac_f8_set(motion->spin[b]), p[a]));
-                sac_f8_store(velocity[r] + i, ADD(sac_f8_set(motion->velocity[r]), turn));
-            }
-        }
-        for (int k = 3; k < 9; k++) q[k] = q[0];
-        if (job->quadratic) {
-            q[3] = MUL(q[0], q[0]), q[4] = MUL(q[1], q[1]), q[5] = MUL(q[2], q[2]);
-            q[6] = MUL(q[0], q[1]), q[7] = MUL(q[1], q[2]), q[8] = MUL(q[2], q[0]);
-        }
-        for (int r = 0; r < 3; r++) {
-            sac_f8 g = ADD(ADD(MUL(sac_f8_set(m->a[r][0]), q[0]), MUL(sac_f8_set(m->a[r][1]), q[1])),
-                           MUL(sac_f8_set(m->a[r][2]), q[2]));
-            if (job->quadratic)
-                for (int k = 0; k < 3; k++)
-                    g = ADD(g, ADD(MUL(sac_f8_set(m->qq[r][k]), q[3 + k]),
-                                   MUL(sac_f8_set(m->mixed[r][k]), q[6 + k])));
-            sac_f8_store(out[r] + i, ADD(g, sac_f8_set(m->t[r])));
-        }
+    if (job->quadratic)
+        job->damped ? sums_of(job, true, true, out) : sums_of(job, true, false, out);
+    else
+        job->damped ? sums_of(job, false, true, out) : sums_of(job, false, false, out);
+}
+
+/* As sac_soft_goal, with the translation t. */
+SAC_ALWAYS_INLINE void goal_of(const sac_soft_map *m, const float t[3], const bool quadratic,
+                               const sac_match_job *job, uint32_t i, sac_f8 out[3])
+{
+    sac_f8 q[9];
+    q[0] = sac_f8_load(job->qx + i), q[1] = sac_f8_load(job->qy + i), q[2] = sac_f8_load(job->qz + i);
+    if (quadratic) {
+        q[3] = MUL(q[0], q[0]), q[4] = MUL(q[1], q[1]), q[5] = MUL(q[2], q[2]);
+        q[6] = MUL(q[0], q[1]), q[7] = MUL(q[1], q[2]), q[8] = MUL(q[2], q[0]);
     }
+    for (int r = 0; r < 3; r++) {
+        sac_f8 g = ADD(ADD(MUL(sac_f8_set(m->a[r][0]), q[0]), MUL(sac_f8_set(m->a[r][1]), q[1])),
+                       MUL(sac_f8_set(m->a[r][2]), q[2]));
+        if (quadratic)
+            for (int k = 0; k < 3; k++)
+                g = ADD(g, ADD(MUL(sac_f8_set(m->qq[r][k]), q[3 + k]),
+                               MUL(sac_f8_set(m->mixed[r][k]), q[6 + k])));
+        out[r] = ADD(g, sac_f8_set(t[r]));
+    }
+}
+
+/* What the goal and the motion of its cluster change in the velocity of a point at p relative to `ref`:
+ * pull (goal - p) + drag (drift - even), with goal and drift from there, where float is fine. */
+SAC_ALWAYS_INLINE void change_of(const sac_match_points *to, const sac_match_job *job, const bool quadratic,
+                                 uint32_t i, sac_f8 p[3], sac_f8 out[3])
+{
+    goal_of(job->map, job->near, quadratic, job, i, out);
+    for (int r = 0; r < 3; r++) out[r] = MUL(sac_f8_set(to->pull), SUB(out[r], p[r]));
+    if (!job->damped) return;
+    const sac_match_motion *motion = job->motion;
+    for (int r = 0; r < 3; r++) p[r] = SUB(p[r], sac_f8_set(motion->offset[r]));
+    for (int r = 0; r < 3; r++) {
+        int a = (r + 1) % 3, b = (r + 2) % 3;
+        sac_f8 turn = SUB(MUL(sac_f8_set(motion->spin[a]), p[b]), MUL(sac_f8_set(motion->spin[b]), p[a]));
+        sac_f8 drift = ADD(sac_f8_set(motion->velocity[r] - to->even[r]), turn);
+        out[r] = ADD(out[r], MUL(sac_f8_set(to->drag), drift));
+    }
+}
+
+/* The changes of a cluster's members, into g, which holds p until then. */
+SAC_ALWAYS_INLINE void changes_of(const sac_match_points *to, const sac_match_job *job, const bool quadratic)
+{
+    float *g[3] = {job->gx, job->gy, job->gz};
+    for (uint32_t i = 0; i < job->lanes; i += 8) {
+        sac_f8 p[3], change[3];
+        for (int r = 0; r < 3; r++) p[r] = sac_f8_load(g[r] + i);
+        change_of(to, job, quadratic, i, p, change);
+        for (int r = 0; r < 3; r++) sac_f8_store(g[r] + i, change[r]);
+    }
+}
+
+static void changes(const sac_match_points *to, const sac_match_job *job)
+{
+    job->quadratic ? changes_of(to, job, true) : changes_of(to, job, false);
 }
 
 /* The mean over the clusters of eight points of what their slots hold. */
@@ -188,34 +213,41 @@ SAC_ALWAYS_INLINE uint32_t real_lanes(const sac_soft_model *model, uint32_t i)
     return model->count - i < 8 ? (1u << (model->count - i)) - 1 : 255u;
 }
 
-static uint32_t pull(const sac_match_points *job, uint32_t first, uint32_t last)
+SAC_ALWAYS_INLINE uint32_t pull_of(const sac_match_points *job, const bool whole, const bool quadratic,
+                                   uint32_t first, uint32_t last)
 {
     sac_soft *soft = job->soft;
-    const sac_soft_model *model = soft->model;
-    bool whole = model->cluster_count == 1;
-    const float *x[3] = {soft->x, soft->y, soft->z};
+    const float *x[3] = {soft->x, soft->y, soft->z}, *g[3] = {soft->gx, soft->gy, soft->gz};
     float *v[3] = {soft->vx, soft->vy, soft->vz};
-    const float *g[3] = {soft->gx, soft->gy, soft->gz}, *u[3] = {soft->ux, soft->uy, soft->uz};
-    sac_f8 by = sac_f8_set(job->pull), drag = sac_f8_set(job->drag), most = sac_f8_set(job->most_speed);
+    sac_f8 drag = sac_f8_set(job->drag), most = sac_f8_set(job->most_speed);
     uint32_t slowed = 0;
     for (uint32_t e = first; e < last; e++) {
         uint32_t i = e * 8;
-        sac_f8 speed[3];
+        sac_f8 speed[3], p[3], change[3];
+        if (whole) {
+            for (int r = 0; r < 3; r++)
+                p[r] = SUB(sac_f8_load(x[r] + i), sac_f8_set(job->whole->motion->ref[r]));
+            change_of(job, job->whole, quadratic, i, p, change);
+        } else {
+            for (int r = 0; r < 3; r++) change[r] = mean(soft->model, g[r], e);
+        }
         for (int r = 0; r < 3; r++) {
-            sac_f8 p = sac_f8_load(x[r] + i), s = sac_f8_load(v[r] + i);
-            sac_f8 goal = whole ? sac_f8_load(g[r] + i) : mean(model, g[r], e);
-            sac_f8 change = ADD(MUL(by, SUB(goal, p)), sac_f8_set(job->gravity[r] * job->dt));
-            if (job->drag > 0) {
-                sac_f8 rigid = whole ? sac_f8_load(u[r] + i) : mean(model, u[r], e);
-                change = ADD(change, MUL(drag, SUB(rigid, s)));
-            }
-            speed[r] = ADD(s, change);
+            speed[r] = sac_f8_load(v[r] + i);
+            sac_f8 own = MUL(drag, SUB(speed[r], sac_f8_set(job->even[r])));
+            speed[r] = ADD(speed[r], ADD(SUB(change[r], own), sac_f8_set(job->gravity[r] * job->dt)));
         }
         uint32_t fast = limit(speed, most, 1);
-        if (fast) slowed += sac_bits(fast & real_lanes(model, i));
+        if (fast) slowed += sac_bits(fast & real_lanes(soft->model, i));
         for (int r = 0; r < 3; r++) sac_f8_store(v[r] + i, speed[r]);
     }
     return slowed;
+}
+
+static uint32_t pull(const sac_match_points *job, uint32_t first, uint32_t last)
+{
+    if (!job->whole) return pull_of(job, false, false, first, last);
+    return job->whole->quadratic ? pull_of(job, true, true, first, last)
+                                 : pull_of(job, true, false, first, last);
 }
 
 /* Held points: the velocity that takes them to their targets. */
@@ -290,19 +322,26 @@ static void fall(const sac_match_points *job, double momentum[3])
     }
 }
 
-static float stray(const sac_match_job *job)
+SAC_ALWAYS_INLINE float stray_of(const sac_match_job *job, const sac_soft_map *map, const bool quadratic)
 {
+    const float *x[3] = {job->x, job->y, job->z};
     sac_f8 most = sac_f8_set(0);
     for (uint32_t i = 0; i < job->lanes; i += 8) {
-        sac_f8 x = SUB(read(job->x, job, i), sac_f8_load(job->gx + i)),
-               y = SUB(read(job->y, job, i), sac_f8_load(job->gy + i)),
-               z = SUB(read(job->z, job, i), sac_f8_load(job->gz + i));
-        most = sac_f8_max(most, ADD(ADD(MUL(x, x), MUL(y, y)), MUL(z, z)));
+        sac_f8 d[3];
+        goal_of(map, map->t, quadratic, job, i, d);
+        for (int r = 0; r < 3; r++)
+            d[r] = SUB(job->whole ? sac_f8_load(x[r] + i) : pick(x[r], job->point + i), d[r]);
+        most = sac_f8_max(most, ADD(ADD(MUL(d[0], d[0]), MUL(d[1], d[1])), MUL(d[2], d[2])));
     }
     _Alignas(32) float l[8];
     sac_f8_store(l, most);
     for (int k = 1; k < 8; k++) l[0] = l[k] > l[0] ? l[k] : l[0];
     return l[0];
+}
+
+static float stray(const sac_match_job *job, const sac_soft_map *map)
+{
+    return job->quadratic ? stray_of(job, map, true) : stray_of(job, map, false);
 }
 
 /* The map's derivative at each point of a home, and what is left to where the point is. */
@@ -338,7 +377,6 @@ static void joints(const sac_soft *soft, uint32_t cluster, float (*out)[3][4])
 
 #define KERNELS_OF(path) sac_match_kernels_##path
 #define KERNELS(path) KERNELS_OF(path)
-const sac_match_kernels KERNELS(SAC_SIMD_PATH) = {gather, moments, goals,  pull, hold,
-                                                  move,   fall,    joints, stray};
+const sac_match_kernels KERNELS(SAC_SIMD_PATH) = {sums, changes, pull, hold, move, fall, joints, stray};
 
 #endif

@@ -127,10 +127,30 @@ static void flow(sac_soft_cluster_state *state, const sac_soft_def *def, const d
     }
 }
 
-/* The rigid motion of the cluster: velocity of its centre and angular velocity. */
-static void find_spin(const sac_match_sums *sums, sac_match_motion *motion)
+/* Sums taken relative to the last step's centre become those about this one's, and the motion is that of the
+ * step: centre, velocity and spin. False when they are no numbers. */
+static bool find_motion(const sac_soft_cluster *c, bool damped, sac_match_sums *sums,
+                        sac_match_motion *motion)
 {
-    const double *p = sums->pp;
+    double w = c->weight_sum, moved[3], sped[3], *p = sums->pp;
+    for (int k = 0; k < 3; k++) moved[k] = sums->centre[k] / w, sped[k] = sums->velocity[k] / w;
+    double most =
+        fabs(moved[0]) + fabs(moved[1]) + fabs(moved[2]) + fabs(sped[0]) + fabs(sped[1]) + fabs(sped[2]);
+    if (!(most < 1e18)) return false;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 9; k++) sums->pq[i][k] -= sums->centre[i] * c->term_mean[k];
+    for (int k = 0; k < 3; k++) {
+        sums->centre[k] = moved[k];
+        motion->offset[k] = (float)moved[k], motion->spin[k] = 0;
+    }
+    if (!damped) return true;
+    for (int k = 0; k < 3; k++) {
+        int a = (k + 1) % 3, b = (k + 2) % 3;
+        p[k] -= w * moved[k] * moved[k];
+        p[3 + k] -= w * moved[k] * moved[a];
+        sums->spin[k] -= w * (moved[a] * sped[b] - moved[b] * sped[a]);
+        motion->velocity[k] = (float)(motion->velocity[k] + sped[k]);
+    }
     double trace = p[0] + p[1] + p[2], inverse[3][3];
     double inertia[3][3] = {
         {trace - p[0], -p[3], -p[5]}, {-p[3], trace - p[1], -p[4]}, {-p[5], -p[4], trace - p[2]}};
@@ -139,36 +159,38 @@ static void find_spin(const sac_match_sums *sums, sac_match_motion *motion)
     for (int i = 0; i < 3; i++) {
         double spin =
             inverse[i][0] * sums->spin[0] + inverse[i][1] * sums->spin[1] + inverse[i][2] * sums->spin[2];
-        motion->velocity[i] = (float)sums->velocity[i];
         motion->spin[i] = fabs(spin) < 1e9 ? (float)spin : 0;
     }
+    return true;
 }
 
-static sac_match_job job_of(sac_soft *s, const sac_soft_cluster *c)
+static sac_match_job job_of(sac_soft *s, uint32_t index)
 {
     const sac_soft_model *m = s->model;
+    const sac_soft_cluster *c = &m->clusters[index];
     uint32_t f = c->first;
-    return (sac_match_job){s->x,
-                           s->y,
-                           s->z,
-                           s->vx,
-                           s->vy,
-                           s->vz,
-                           m->point + f,
-                           m->qx + f,
-                           m->qy + f,
-                           m->qz + f,
-                           m->weight + f,
-                           s->gx + f,
-                           s->gy + f,
-                           s->gz + f,
-                           s->ux + f,
-                           s->uy + f,
-                           s->uz + f,
-                           c->lanes,
-                           c->whole,
-                           m->def.mode == SAC_SOFT_QUADRATIC,
-                           m->def.damping > 0};
+    sac_match_job job = {.x = s->x,
+                         .y = s->y,
+                         .z = s->z,
+                         .vx = s->vx,
+                         .vy = s->vy,
+                         .vz = s->vz,
+                         .point = m->point + f,
+                         .qx = m->qx + f,
+                         .qy = m->qy + f,
+                         .qz = m->qz + f,
+                         .weight = m->weight + f,
+                         .motion = &s->clusters[index].motion,
+                         .map = &s->clusters[index].next,
+                         .lanes = c->lanes,
+                         .whole = c->whole,
+                         .quadratic = m->def.mode == SAC_SOFT_QUADRATIC,
+                         .damped = m->def.damping > 0};
+    if (!c->whole) {
+        job.gx = s->gx + f, job.gy = s->gy + f, job.gz = s->gz + f;
+    }
+    for (int k = 0; k < 3; k++) job.near[k] = s->clusters[index].next.t[k] - s->clusters[index].motion.ref[k];
+    return job;
 }
 
 static void set_map(sac_soft_cluster_state *state, const sac_soft_cluster *c, const double terms[3][9],
@@ -210,30 +232,31 @@ static double volume_scale(double volume)
     return 1 / sac_cube_root(volume < 64 ? volume : 64);
 }
 
-/* Sums that are no numbers say nothing: goals are those of the last step, and nothing is dragged. */
-static void keep_map(sac_soft_cluster_state *state, const sac_match_job *job,
-                     const sac_match_kernels *kernels)
+/* Sums that are no numbers say nothing: goals are those of the last step, and the cluster stands still. */
+static void keep_map(sac_soft_cluster_state *state)
 {
     state->next = state->map;
     state->next.stray = state->allowance;
-    for (int k = 0; k < 3; k++) state->lost[k] = 0;
-    memset(job->gx, 0, job->lanes * sizeof *job->gx);
-    memset(job->gy, 0, job->lanes * sizeof *job->gy);
-    memset(job->gz, 0, job->lanes * sizeof *job->gz);
-    kernels->goals(job, &(sac_match_motion){.map = &state->next});
+    for (int k = 0; k < 3; k++)
+        state->lost[k] = 0, state->motion.offset[k] = state->motion.velocity[k] = state->motion.spin[k] = 0;
 }
 
+/* The cluster's next map, from where its points are. */
 static void match_cluster(sac_soft *s, uint32_t index, double dt, const sac_match_kernels *kernels)
 {
     const sac_soft_model *m = s->model;
     const sac_soft_def *def = &m->def;
     const sac_soft_cluster *c = &m->clusters[index];
     sac_soft_cluster_state *state = &s->clusters[index];
-    sac_match_job job = job_of(s, c);
     sac_match_sums sums;
-    kernels->gather(&job, &sums);
-    for (int k = 0; k < 3; k++) sums.centre[k] /= c->weight_sum, sums.velocity[k] /= c->weight_sum;
-    kernels->moments(&job, &sums);
+    for (int k = 0; k < 3; k++) state->motion.ref[k] += state->motion.offset[k];
+    sac_match_job job = job_of(s, index);
+    kernels->sums(&job, &sums);
+    state->found_anew = state->yielded = false;
+    if (!find_motion(c, job.damped, &sums, &state->motion)) {
+        keep_map(state);
+        return;
+    }
 
     double corner[3][3], aim[3][3], turn[3][3], rigid[3][3], linear[3][3], terms[3][9] = {{0}};
     for (int i = 0; i < 3; i++)
@@ -243,7 +266,6 @@ static void match_cluster(sac_soft *s, uint32_t index, double dt, const sac_matc
             aim[i][k] = corner[i][0] * state->plastic[k][0] + corner[i][1] * state->plastic[k][1] +
                         corner[i][2] * state->plastic[k][2];
     state->found_anew = !sac_turn_follow(aim, state->turn);
-    state->yielded = false;
     sac_turn_rows(state->turn, turn);
     multiply(turn, state->plastic, rigid);
     double beta = def->mode == SAC_SOFT_RIGID ? 0 : def->beta, scale = 1;
@@ -267,30 +289,21 @@ static void match_cluster(sac_soft *s, uint32_t index, double dt, const sac_matc
         for (int i = 0; i < 3; i++)
             for (int k = 0; k < 3; k++) terms[i][k] = rigid[i][k];
     }
-    uint32_t first = m->point[c->first];
-    double centre[3] = {s->x[first] + sums.centre[0], s->y[first] + sums.centre[1],
-                        s->z[first] + sums.centre[2]};
-    if (!(fabs(centre[0]) < 1e18 && fabs(centre[1]) < 1e18 && fabs(centre[2]) < 1e18)) {
-        keep_map(state, &job, kernels);
-        return;
-    }
+    double centre[3];
+    for (int k = 0; k < 3; k++) centre[k] = state->motion.ref[k] + sums.centre[k];
     set_map(state, c, terms, centre);
     if (def->creep > 0 && finite) flow(state, def, linear, turn, dt);
-
-    sac_match_motion motion = {.map = &state->next};
-    if (job.damped) find_spin(&sums, &motion);
-    kernels->goals(&job, &motion);
 }
 
 /* The map of the last pull is the points' from now on. d of its bounds, over all points of the cluster: with
  * alpha < 1, overlapping clusters, contacts or gravity no point is exactly at its goal. */
 static void settle_cluster(sac_soft *s, uint32_t index, const sac_match_kernels *kernels)
 {
-    sac_match_job job = job_of(s, &s->model->clusters[index]);
+    sac_match_job job = job_of(s, index);
     sac_soft_cluster_state *state = &s->clusters[index];
     state->map = state->next;
     state->allowance = state->next.stray;
-    state->map.stray = sqrtf(kernels->stray(&job)) * 1.000001f + state->allowance;
+    state->map.stray = sqrtf(kernels->stray(&job, &state->map)) * 1.000001f + state->allowance;
 }
 
 typedef struct stepping {
@@ -299,6 +312,7 @@ typedef struct stepping {
     const sac_match_kernels *kernels;
     bool pull, move; /* which halves */
     sac_soft *one;
+    sac_match_job whole;
     sac_match_points points;
     atomic_uint slowed;
 } stepping;
@@ -314,18 +328,30 @@ static double pull_of(double dt, double settle_time)
     return alpha < 1 ? alpha : 1;
 }
 
-static sac_match_points points_job(sac_soft *s, const sac_soft_step_def *def)
+/* `whole` is read by the pull, and is to be set before it when there is only one cluster. */
+static sac_match_points points_job(sac_soft *s, const sac_soft_step_def *def, const sac_match_job *whole)
 {
     const sac_soft_def *d = &s->model->def;
     double alpha = pull_of(def->dt, d->settle_time), least = def->dt / 1.0472;
     double time = d->settle_time > least ? d->settle_time : least;
+    const float *even = s->clusters[0].motion.velocity;
     return (sac_match_points){
         .soft = s,
+        .even = {even[0], even[1], even[2]},
+        .whole = s->model->cluster_count == 1 ? whole : NULL,
         .pull = (float)(alpha / def->dt),
         .drag = d->damping > 0 ? (float)(1 - sac_exp_minus(2 * d->damping * def->dt / time)) : 0,
         .dt = def->dt,
         .gravity = {def->gravity[0], def->gravity[1], def->gravity[2]},
         .most_speed = d->most_speed};
+}
+
+static void pull_cluster(const sac_match_points *points, uint32_t c, const sac_match_kernels *kernels)
+{
+    match_cluster(points->soft, c, points->dt, kernels);
+    if (points->whole) return;
+    sac_match_job job = job_of(points->soft, c);
+    kernels->changes(points, &job);
 }
 
 /* Whoever changed the velocity of the last point need not know of its copies. */
@@ -342,12 +368,13 @@ static void range_bodies(uint32_t first, uint32_t last, uint32_t worker, void *c
     (void)worker;
     for (uint32_t i = first; i < last; i++) {
         sac_soft *s = step->bodies[i];
-        sac_match_points points = points_job(s, step->def);
+        sac_match_job whole;
+        sac_match_points points = points_job(s, step->def, &whole);
         uint32_t eights = s->model->lanes / 8;
         s->slowed = 0;
         if (step->pull) {
-            for (uint32_t c = 0; c < s->model->cluster_count; c++)
-                match_cluster(s, c, step->def->dt, step->kernels);
+            for (uint32_t c = 0; c < s->model->cluster_count; c++) pull_cluster(&points, c, step->kernels);
+            whole = job_of(s, 0);
             s->slowed = step->kernels->pull(&points, 0, eights);
             if (s->held) step->kernels->hold(&points, 0, eights);
         }
@@ -363,7 +390,7 @@ static void range_clusters(uint32_t first, uint32_t last, uint32_t worker, void 
 {
     stepping *step = context;
     (void)worker;
-    for (uint32_t c = first; c < last; c++) match_cluster(step->one, c, step->def->dt, step->kernels);
+    for (uint32_t c = first; c < last; c++) pull_cluster(&step->points, c, step->kernels);
 }
 
 static void range_pull(uint32_t first, uint32_t last, uint32_t worker, void *context)
@@ -401,10 +428,11 @@ static void step_one(stepping *step, sac_soft *s, sac_tasks *tasks)
 {
     uint32_t clusters = s->model->cluster_count, eights = s->model->lanes / 8;
     step->one = s;
-    step->points = points_job(s, step->def);
+    step->points = points_job(s, step->def, &step->whole);
     atomic_store(&step->slowed, 0);
     if (step->pull) {
         sac_tasks_for(tasks, clusters, 1, range_clusters, step);
+        step->whole = job_of(s, 0);
         sac_tasks_for(tasks, eights, 64, range_pull, step);
     }
     if (step->move) {
@@ -458,20 +486,18 @@ sac_result sac_soft_move(sac_soft *const *bodies, uint32_t count, const sac_soft
     return step_bodies(&step, count, tasks, out_report);
 }
 
-/* Goals go along with the body as a whole, or bounds would soon be wide. They are made anew from the map, so
- * that no rounding piles up in the slots. */
+/* Goals go along with the body as a whole, or bounds would soon be wide. */
 sac_result sac_soft_fall(sac_soft *s, const sac_soft_step_def *def)
 {
     if (!good_step(def)) return SAC_ERROR_ARGUMENT;
     const sac_match_kernels *kernels = sac_match_kernels_active();
-    sac_match_points points = points_job(s, def);
+    sac_match_points points = points_job(s, def, NULL);
     double momentum[3];
     repeat_velocity(s);
     kernels->fall(&points, momentum);
     if (s->held) kernels->hold(&points, 0, s->model->lanes / 8);
     for (uint32_t c = 0; c < s->model->cluster_count; c++) {
         sac_soft_cluster_state *state = &s->clusters[c];
-        sac_match_job job = job_of(s, &s->model->clusters[c]);
         float allowance = state->allowance;
         state->next = state->map;
         for (int k = 0; k < 3; k++) {
@@ -482,8 +508,6 @@ sac_result sac_soft_fall(sac_soft *s, const sac_soft_step_def *def)
                               state->allowance + 4e-7f * (fabsf(state->next.t[k]) - fabsf(state->map.t[k])));
         }
         state->next.stray = allowance;
-        job.damped = false;
-        kernels->goals(&job, &(sac_match_motion){.map = &state->next});
     }
     return SAC_OK;
 }

@@ -10,9 +10,9 @@ static bool allocate(sac_soft *s)
     float **points[] = {&s->x, &s->y, &s->z, &s->vx, &s->vy, &s->vz, &s->loose, &s->tx, &s->ty, &s->tz};
     for (size_t i = 0; i < sizeof points / sizeof *points; i++)
         if (!(*points[i] = sac_arena_alloc(&s->arena, m->lanes, sizeof(float)))) return false;
-    float **slots[] = {&s->gx, &s->gy, &s->gz, &s->ux, &s->uy, &s->uz};
+    float **slots[] = {&s->gx, &s->gy, &s->gz};
     size_t room = (size_t)m->slot_count + 8; /* and the empty slot */
-    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
+    for (size_t i = 0; m->cluster_count > 1 && i < sizeof slots / sizeof *slots; i++) {
         if (!(*slots[i] = sac_arena_alloc(&s->arena, room, sizeof(float)))) return false;
         memset(*slots[i], 0, room * sizeof(float));
     }
@@ -44,13 +44,13 @@ static void place(sac_soft *s, const sac_transform *pose)
             for (int j = 0; j < 3; j++) state->map.a[k][j] = rows[k][j] * pose->scale;
         }
         sac_transform_point(pose, cluster->rest_centre, state->map.t);
+        memcpy(state->motion.ref, state->map.t, sizeof state->motion.ref);
         float size = 0, most = 0;
         for (int k = 0; k < 3; k++) size = fmaxf(size, fabsf(state->map.t[k]));
         for (uint32_t i = cluster->first; i < cluster->first + cluster->lanes; i++) {
             uint32_t p = m->point[i];
             float g[3], d2 = 0;
             sac_soft_goal(&state->map, (float[3]){m->x[p], m->y[p], m->z[p]}, g);
-            s->gx[i] = g[0], s->gy[i] = g[1], s->gz[i] = g[2];
             float d[3] = {s->x[p] - g[0], s->y[p] - g[1], s->z[p] - g[2]};
             for (int k = 0; k < 3; k++) d2 += d[k] * d[k];
             most = fmaxf(most, d2);
@@ -156,7 +156,6 @@ sac_result sac_soft_set_point(sac_soft *s, uint32_t point, const float position[
             uint32_t middle = (low + high) / 2;
             *(m->clusters[middle].first <= slot ? &low : &high) = middle;
         }
-        /* The slot's goal may be that of a step which is not over yet. */
         float goal[3];
         sac_soft_goal(&s->clusters[low].map, (float[3]){m->x[point], m->y[point], m->z[point]}, goal);
         double d2 = 0;

@@ -45,6 +45,12 @@ struct sac_soft_model {
     uint32_t *home; /* the one cluster whose branch of the hierarchy a point belongs to */
 };
 
+/* Rigid motion of a cluster: velocity + spin x (x - ref - offset). */
+typedef struct sac_match_motion {
+    float ref[3], offset[3]; /* its centre, in two parts: that of the step before, and the rest */
+    float velocity[3], spin[3];
+} sac_match_motion;
+
 typedef struct sac_soft_cluster_state {
     double turn[4];       /* quaternion x, y, z, w: the rotation, followed from step to step */
     double plastic[3][3]; /* Sp */
@@ -54,6 +60,7 @@ typedef struct sac_soft_cluster_state {
     /* What the last pull found, with the allowance in `stray`; becomes `map` when the points move. Until then
      * bounds are those of before. */
     sac_soft_map next;
+    sac_match_motion motion;
     bool found_anew, yielded;
 } sac_soft_cluster_state;
 
@@ -61,9 +68,9 @@ struct sac_soft {
     sac_arena arena;
     const sac_soft_model *model;
     float *x, *y, *z, *vx, *vy, *vz;
-    float *loose;                       /* 1, or 0 for a point that is held */
-    float *tx, *ty, *tz;                /* where held points are to go */
-    float *gx, *gy, *gz, *ux, *uy, *uz; /* of each slot: goal; velocity in the cluster's rigid motion */
+    float *loose;        /* 1, or 0 for a point that is held */
+    float *tx, *ty, *tz; /* where held points are to go */
+    float *gx, *gy, *gz; /* of each slot, for the kernels; NULL for a single cluster */
     sac_soft_cluster_state *clusters;
     uint32_t held, slowed;
     uint64_t step; /* counts changes of the points: what was computed for another number is out of date */
@@ -91,33 +98,34 @@ double sac_exp_minus(double x); /* e^-x, x >= 0 */
  * zero. n <= 9. */
 void sac_pseudo_inverse(const double *m, int n, double cut, double *out);
 
-/* One cluster of a body, or all its points, for the kernels. */
+/* One cluster of a body for the kernels. */
 typedef struct sac_match_job {
     const float *x, *y, *z, *vx, *vy, *vz;
     const uint32_t *point;
     const float *qx, *qy, *qz, *weight;
-    float *gx, *gy, *gz, *ux, *uy, *uz;
+    float *gx, *gy, *gz; /* NULL for a whole body */
+    const sac_match_motion *motion;
+    const sac_soft_map *map; /* next */
+    float near[3];           /* its translation relative to the motion's ref */
     uint32_t lanes;
     bool whole, quadratic, damped;
 } sac_match_job;
 typedef struct sac_match_sums {
-    double centre[3], velocity[3]; /* centre relative to the first member */
+    double centre[3], velocity[3]; /* relative to the motion's ref and velocity of before */
     double pq[3][9];               /* sum w p q~^T */
     double pp[6];                  /* sum w p p^T: xx yy zz xy yz zx */
-    double spin[3];                /* sum w p x (v - velocity) */
+    double spin[3];                /* sum w p x v */
 } sac_match_sums;
-typedef struct sac_match_motion {
-    const sac_soft_map *map;
-    float velocity[3], spin[3];
-} sac_match_motion;
 typedef struct sac_match_points {
     sac_soft *soft;
+    const sac_match_job *whole;                   /* of the one cluster; NULL when there are several */
     float pull, drag, dt, gravity[3], most_speed; /* pull: alpha / dt; drag: share of velocity lost */
+    float even[3]; /* velocities are taken relative to this one: what all move alike is not damped at all */
 } sac_match_points;
 typedef struct sac_match_kernels {
-    void (*gather)(const sac_match_job *job, sac_match_sums *sums);  /* centre, velocity; p and v into g, u */
-    void (*moments)(const sac_match_job *job, sac_match_sums *sums); /* the rest; g and u are centred */
-    void (*goals)(const sac_match_job *job, const sac_match_motion *motion);
+    void (*sums)(const sac_match_job *job, sac_match_sums *sums); /* and p into g, if there is one */
+    /* What each member's velocity is to change by, into g; not for a whole body. */
+    void (*changes)(const sac_match_points *to, const sac_match_job *job);
     /* Points first * 8 up to last * 8. Goals and gravity change velocities; held points get theirs; all go
      * along them. The number of slowed ones. */
     uint32_t (*pull)(const sac_match_points *job, uint32_t first, uint32_t last);
@@ -125,7 +133,8 @@ typedef struct sac_match_kernels {
     uint32_t (*move)(const sac_match_points *job, uint32_t first, uint32_t last);
     void (*fall)(const sac_match_points *job, double momentum[3]); /* gravity alone, all points */
     void (*joints)(const sac_soft *soft, uint32_t cluster, float (*out)[3][4]);
-    float (*stray)(const sac_match_job *job); /* square of the largest distance between x and g */
+    float (*stray)(const sac_match_job *job,
+                   const sac_soft_map *map); /* square of the largest distance between x and g */
 } sac_match_kernels;
 extern const sac_match_kernels sac_match_kernels_scalar, sac_match_kernels_sse2, sac_match_kernels_avx2,
     sac_match_kernels_avx512, sac_match_kernels_neon;

@@ -319,7 +319,7 @@ static void maltreat(odd_body *b, int turn, sac_rng *rng)
         soft->vy[i] = turn % 24 == 8 ? NAN : -INFINITY;
         break;
     case 9:
-        for (uint32_t k = 0; k < soft->model->slot_count; k++) soft->gx[k] = soft->uz[k] = NAN;
+        for (uint32_t k = 0; soft->gx && k < soft->model->slot_count; k++) soft->gx[k] = soft->gz[k] = NAN;
         break;
     case 10:
         if (turn > 30) soft->x[i] = NAN;
