@@ -13,11 +13,19 @@ enum { SPELL = 512 };
 #define SUB sac_f8_sub
 #define MUL sac_f8_mul
 
+/* ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)) in double: halves, and halves again. */
 SAC_ALWAYS_INLINE double across(sac_f8 v)
 {
+#if defined(SAC_SIMD_IS_AVX)
+    __m256d four = _mm256_add_pd(_mm256_cvtps_pd(_mm256_castps256_ps128(v)),
+                                 _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1)));
+    __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+#else
     _Alignas(32) float l[8];
     sac_f8_store(l, v);
     return (((double)l[0] + l[4]) + ((double)l[2] + l[6])) + (((double)l[1] + l[5]) + ((double)l[3] + l[7]));
+#endif
 }
 
 SAC_ALWAYS_INLINE sac_f8 pick(const float *from, const uint32_t *at)
@@ -31,29 +39,17 @@ SAC_ALWAYS_INLINE sac_f8 pick(const float *from, const uint32_t *at)
 #endif
 }
 
-/* Positions of eight members relative to `ref`; where they are not in order, kept in their slots. */
-SAC_ALWAYS_INLINE sac_f8 place(const sac_match_job *job, int axis, uint32_t i, bool first)
-{
-    const float *x[3] = {job->x, job->y, job->z};
-    float *g[3] = {job->gx, job->gy, job->gz};
-    sac_f8 ref = sac_f8_set(job->motion->ref[axis]);
-    if (job->whole) return SUB(sac_f8_load(x[axis] + i), ref);
-    if (!first) return sac_f8_load(g[axis] + i);
-    sac_f8 p = SUB(pick(x[axis], job->point + i), ref);
-    sac_f8_store(g[axis] + i, p);
-    return p;
-}
-
 /* One row of sum w p q~^T, quadratic terms included: nine sums stay in registers, three rows at once would
- * not. */
-SAC_ALWAYS_INLINE void moment_row(const sac_match_job *job, int axis, uint32_t start, uint32_t end,
-                                  double out[9])
+ * not. p is what `from` holds, relative to ref. */
+SAC_ALWAYS_INLINE void moment_row(const sac_match_job *job, const float *from, float relative, uint32_t start,
+                                  uint32_t end, double out[9])
 {
-    sac_f8 s[9];
+    const float *qx = job->qx, *qy = job->qy, *qz = job->qz, *weight = job->weight;
+    sac_f8 s[9], ref = sac_f8_set(relative);
     for (int k = 0; k < 9; k++) s[k] = sac_f8_set(0);
     for (uint32_t i = start; i < end; i += 8) {
-        sac_f8 wp = MUL(sac_f8_load(job->weight + i), place(job, axis, i, false));
-        sac_f8 x = sac_f8_load(job->qx + i), y = sac_f8_load(job->qy + i), z = sac_f8_load(job->qz + i);
+        sac_f8 wp = MUL(sac_f8_load(weight + i), SUB(sac_f8_load(from + i), ref));
+        sac_f8 x = sac_f8_load(qx + i), y = sac_f8_load(qy + i), z = sac_f8_load(qz + i);
         sac_f8 wx = MUL(wp, x), wy = MUL(wp, y), wz = MUL(wp, z);
         s[0] = ADD(s[0], wx), s[1] = ADD(s[1], wy), s[2] = ADD(s[2], wz);
         s[3] = ADD(s[3], MUL(wx, x)), s[4] = ADD(s[4], MUL(wy, y)), s[5] = ADD(s[5], MUL(wz, z));
@@ -62,66 +58,113 @@ SAC_ALWAYS_INLINE void moment_row(const sac_match_job *job, int axis, uint32_t s
     for (int k = 0; k < 9; k++) out[k] += across(s[k]);
 }
 
+#define MORE(sum, term) sum = ADD(sum, term)
+
 /* All sums relative to where the cluster was in the last step: close enough to its centre that what is left
- * can be taken away afterwards. */
-SAC_ALWAYS_INLINE void sums_of(const sac_match_job *job, const bool quadratic, const bool damped,
-                               sac_match_sums *sums)
+ * can be taken away afterwards. Sums have names, or they would live in memory. */
+SAC_ALWAYS_INLINE void sums_of(const sac_match_job *job, const bool whole, const bool quadratic,
+                               const bool damped, sac_match_sums *sums)
 {
-    const float *v[3] = {job->vx, job->vy, job->vz};
+    const float *x = job->x, *y = job->y, *z = job->z, *vx = job->vx, *vy = job->vy, *vz = job->vz;
+    const float *weight = job->weight, *qx = job->qx, *qy = job->qy, *qz = job->qz;
+    float *gx = job->gx, *gy = job->gy, *gz = job->gz;
+    const uint32_t *point = job->point;
+    const sac_match_motion m = *job->motion;
+    const uint32_t lanes = job->lanes;
     memset(sums, 0, sizeof *sums);
-    for (uint32_t spell = 0; spell < job->lanes; spell += SPELL) {
-        uint32_t end = spell + SPELL < job->lanes ? spell + SPELL : job->lanes;
-        sac_f8 centre[3], velocity[3], spin[3], pp[6], pq[3][3];
-        for (int k = 0; k < 3; k++) {
-            centre[k] = velocity[k] = spin[k] = pp[k] = pp[3 + k] = sac_f8_set(0);
-            for (int r = 0; r < 3; r++) pq[r][k] = sac_f8_set(0);
-        }
+    for (uint32_t spell = 0; spell < lanes; spell += SPELL) {
+        const uint32_t end = spell + SPELL < lanes ? spell + SPELL : lanes;
+        const sac_f8 zero = sac_f8_set(0);
+        sac_f8 cx = zero, cy = zero, cz = zero, ux = zero, uy = zero, uz = zero, sx = zero, sy = zero,
+               sz = zero;
+        sac_f8 xx = zero, yy = zero, zz = zero, xy = zero, yz = zero, zx = zero;
+        sac_f8 m00 = zero, m01 = zero, m02 = zero, m10 = zero, m11 = zero, m12 = zero, m20 = zero, m21 = zero,
+               m22 = zero;
         for (uint32_t i = spell; i < end; i += 8) {
-            sac_f8 w = sac_f8_load(job->weight + i), p[3], wp[3], u[3];
-            for (int k = 0; k < 3; k++) {
-                p[k] = place(job, k, i, true);
-                wp[k] = MUL(w, p[k]);
-                centre[k] = ADD(centre[k], wp[k]);
-            }
+            sac_f8 w = sac_f8_load(weight + i);
+            sac_f8 px = SUB(whole ? sac_f8_load(x + i) : pick(x, point + i), sac_f8_set(m.ref[0]));
+            sac_f8 py = SUB(whole ? sac_f8_load(y + i) : pick(y, point + i), sac_f8_set(m.ref[1]));
+            sac_f8 pz = SUB(whole ? sac_f8_load(z + i) : pick(z, point + i), sac_f8_set(m.ref[2]));
+            if (!whole) sac_f8_store(gx + i, px), sac_f8_store(gy + i, py), sac_f8_store(gz + i, pz);
+            sac_f8 wx = MUL(w, px), wy = MUL(w, py), wz = MUL(w, pz);
+            MORE(cx, wx), MORE(cy, wy), MORE(cz, wz);
             if (!quadratic) {
-                sac_f8 q[3] = {sac_f8_load(job->qx + i), sac_f8_load(job->qy + i), sac_f8_load(job->qz + i)};
-                for (int r = 0; r < 3; r++)
-                    for (int k = 0; k < 3; k++) pq[r][k] = ADD(pq[r][k], MUL(wp[r], q[k]));
+                sac_f8 a = sac_f8_load(qx + i), b = sac_f8_load(qy + i), c = sac_f8_load(qz + i);
+                MORE(m00, MUL(wx, a)), MORE(m01, MUL(wx, b)), MORE(m02, MUL(wx, c));
+                MORE(m10, MUL(wy, a)), MORE(m11, MUL(wy, b)), MORE(m12, MUL(wy, c));
+                MORE(m20, MUL(wz, a)), MORE(m21, MUL(wz, b)), MORE(m22, MUL(wz, c));
             }
             if (!damped) continue;
-            for (int k = 0; k < 3; k++) {
-                u[k] = job->whole ? sac_f8_load(v[k] + i) : pick(v[k], job->point + i);
-                u[k] = SUB(u[k], sac_f8_set(job->motion->velocity[k]));
-                velocity[k] = ADD(velocity[k], MUL(w, u[k]));
-            }
-            for (int k = 0; k < 3; k++) {
-                int a = (k + 1) % 3, b = (k + 2) % 3;
-                pp[k] = ADD(pp[k], MUL(wp[k], p[k]));
-                pp[3 + k] = ADD(pp[3 + k], MUL(wp[k], p[a]));
-                spin[k] = ADD(spin[k], SUB(MUL(wp[a], u[b]), MUL(wp[b], u[a])));
-            }
+            MORE(xx, MUL(wx, px)), MORE(yy, MUL(wy, py)), MORE(zz, MUL(wz, pz));
+            MORE(xy, MUL(wx, py)), MORE(yz, MUL(wy, pz)), MORE(zx, MUL(wz, px));
+            sac_f8 a = SUB(whole ? sac_f8_load(vx + i) : pick(vx, point + i), sac_f8_set(m.velocity[0]));
+            sac_f8 b = SUB(whole ? sac_f8_load(vy + i) : pick(vy, point + i), sac_f8_set(m.velocity[1]));
+            sac_f8 c = SUB(whole ? sac_f8_load(vz + i) : pick(vz, point + i), sac_f8_set(m.velocity[2]));
+            MORE(ux, MUL(w, a)), MORE(uy, MUL(w, b)), MORE(uz, MUL(w, c));
+            MORE(sx, SUB(MUL(wy, c), MUL(wz, b))), MORE(sy, SUB(MUL(wz, a), MUL(wx, c)));
+            MORE(sz, SUB(MUL(wx, b), MUL(wy, a)));
         }
-        for (int k = 0; k < 3; k++) {
-            sums->centre[k] += across(centre[k]);
-            if (damped) {
-                sums->velocity[k] += across(velocity[k]);
-                sums->pp[k] += across(pp[k]), sums->pp[3 + k] += across(pp[3 + k]);
-                sums->spin[k] += across(spin[k]);
-            }
-            if (quadratic)
-                moment_row(job, k, spell, end, sums->pq[k]);
-            else
-                for (int j = 0; j < 3; j++) sums->pq[k][j] += across(pq[k][j]);
+        sums->centre[0] += across(cx), sums->centre[1] += across(cy), sums->centre[2] += across(cz);
+        if (damped) {
+            sums->velocity[0] += across(ux), sums->velocity[1] += across(uy), sums->velocity[2] += across(uz);
+            sums->spin[0] += across(sx), sums->spin[1] += across(sy), sums->spin[2] += across(sz);
+            sums->pp[0] += across(xx), sums->pp[1] += across(yy), sums->pp[2] += across(zz);
+            sums->pp[3] += across(xy), sums->pp[4] += across(yz), sums->pp[5] += across(zx);
+        }
+        if (quadratic) {
+            moment_row(job, whole ? x : gx, whole ? m.ref[0] : 0, spell, end, sums->pq[0]);
+            moment_row(job, whole ? y : gy, whole ? m.ref[1] : 0, spell, end, sums->pq[1]);
+            moment_row(job, whole ? z : gz, whole ? m.ref[2] : 0, spell, end, sums->pq[2]);
+        } else {
+            sums->pq[0][0] += across(m00), sums->pq[0][1] += across(m01), sums->pq[0][2] += across(m02);
+            sums->pq[1][0] += across(m10), sums->pq[1][1] += across(m11), sums->pq[1][2] += across(m12);
+            sums->pq[2][0] += across(m20), sums->pq[2][1] += across(m21), sums->pq[2][2] += across(m22);
         }
     }
 }
 
 static void sums(const sac_match_job *job, sac_match_sums *out)
 {
-    if (job->quadratic)
-        job->damped ? sums_of(job, true, true, out) : sums_of(job, true, false, out);
-    else
-        job->damped ? sums_of(job, false, true, out) : sums_of(job, false, false, out);
+    switch (job->whole * 4 + job->quadratic * 2 + job->damped) {
+    case 0:
+        sums_of(job, false, false, false, out);
+        break;
+    case 1:
+        sums_of(job, false, false, true, out);
+        break;
+    case 2:
+        sums_of(job, false, true, false, out);
+        break;
+    case 3:
+        sums_of(job, false, true, true, out);
+        break;
+    case 4:
+        sums_of(job, true, false, false, out);
+        break;
+    case 5:
+        sums_of(job, true, false, true, out);
+        break;
+    case 6:
+        sums_of(job, true, true, false, out);
+        break;
+    default:
+        sums_of(job, true, true, true, out);
+        break;
+    }
+}
+
+/* rigid + (pq - rigid rest) full, for the compiler to widen: rows are padded to whole vectors. */
+static void fit(const sac_soft_cluster *c, const double pq[3][9], const double rigid[3][3], double out[3][12])
+{
+    for (int i = 0; i < 3; i++) {
+        double left[9], row[12] = {rigid[i][0], rigid[i][1], rigid[i][2]};
+        for (int k = 0; k < 9; k++)
+            left[k] = pq[i][k] - (rigid[i][0] * c->rest[0][k] + rigid[i][1] * c->rest[1][k] +
+                                  rigid[i][2] * c->rest[2][k]);
+        for (int j = 0; j < 9; j++)
+            for (int k = 0; k < 12; k++) row[k] += left[j] * c->full[j][k];
+        for (int k = 0; k < 12; k++) out[i][k] = row[k];
+    }
 }
 
 /* As sac_soft_goal, with the translation t. */
@@ -322,26 +365,45 @@ static void fall(const sac_match_points *job, double momentum[3])
     }
 }
 
-SAC_ALWAYS_INLINE float stray_of(const sac_match_job *job, const sac_soft_map *map, const bool quadratic)
+/* Of finite numbers; -0 is 0. */
+SAC_ALWAYS_INLINE float highest(sac_f8 v)
+{
+#if defined(SAC_SIMD_IS_AVX)
+    __m128 four = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    four = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(four, _mm_movehdup_ps(four))) + 0.0f;
+#else
+    _Alignas(32) float l[8];
+    sac_f8_store(l, v);
+    for (int k = 1; k < 8; k++) l[0] = l[k] > l[0] ? l[k] : l[0];
+    return l[0] + 0.0f;
+#endif
+}
+
+SAC_ALWAYS_INLINE float stray_of(const sac_match_job *job, const sac_soft_map *map, const bool quadratic,
+                                 sac_box *box)
 {
     const float *x[3] = {job->x, job->y, job->z};
-    sac_f8 most = sac_f8_set(0);
+    sac_f8 most = sac_f8_set(0), low[3], high[3]; /* low: of the opposite */
+    for (int r = 0; r < 3; r++) low[r] = high[r] = sac_f8_set(-2 * SAC_SOFT_REACH);
     for (uint32_t i = 0; i < job->lanes; i += 8) {
         sac_f8 d[3];
         goal_of(map, map->t, quadratic, job, i, d);
-        for (int r = 0; r < 3; r++)
-            d[r] = SUB(job->whole ? sac_f8_load(x[r] + i) : pick(x[r], job->point + i), d[r]);
+        for (int r = 0; r < 3; r++) {
+            sac_f8 at = job->whole ? sac_f8_load(x[r] + i) : pick(x[r], job->point + i);
+            high[r] = sac_f8_max(at, high[r]);
+            low[r] = sac_f8_max(SUB(sac_f8_set(0), at), low[r]);
+            d[r] = SUB(at, d[r]);
+        }
         most = sac_f8_max(most, ADD(ADD(MUL(d[0], d[0]), MUL(d[1], d[1])), MUL(d[2], d[2])));
     }
-    _Alignas(32) float l[8];
-    sac_f8_store(l, most);
-    for (int k = 1; k < 8; k++) l[0] = l[k] > l[0] ? l[k] : l[0];
-    return l[0];
+    for (int r = 0; r < 3; r++) box->low[r] = 0 - highest(low[r]), box->high[r] = highest(high[r]);
+    return highest(most);
 }
 
-static float stray(const sac_match_job *job, const sac_soft_map *map)
+static float stray(const sac_match_job *job, const sac_soft_map *map, sac_box *box)
 {
-    return job->quadratic ? stray_of(job, map, true) : stray_of(job, map, false);
+    return job->quadratic ? stray_of(job, map, true, box) : stray_of(job, map, false, box);
 }
 
 /* The map's derivative at each point of a home, and what is left to where the point is. */
@@ -377,6 +439,6 @@ static void joints(const sac_soft *soft, uint32_t cluster, float (*out)[3][4])
 
 #define KERNELS_OF(path) sac_match_kernels_##path
 #define KERNELS(path) KERNELS_OF(path)
-const sac_match_kernels KERNELS(SAC_SIMD_PATH) = {sums, changes, pull, hold, move, fall, joints, stray};
+const sac_match_kernels KERNELS(SAC_SIMD_PATH) = {sums, fit, changes, pull, hold, move, fall, joints, stray};
 
 #endif

@@ -188,10 +188,13 @@ float sac_norm_above_f(const float m[3][3])
 double sac_cube_root(double x)
 {
     double scale = 1;
-    while (x > 8) x /= 8, scale *= 2;
-    while (x < 1) x *= 8, scale /= 2;
-    double y = 0.75 + x * 0.17;
-    for (int i = 0; i < 5; i++) y -= (y * y * y - x) / (3 * y * y);
+    while (x > 2.8285) x /= 8, scale *= 2;
+    while (x < 0.3535) x *= 8, scale /= 2;
+    double y = (2 + x) / 3; /* the tangent at 1; then Halley, thrice */
+    for (int i = 0; i < 3; i++) {
+        double cube = y * y * y;
+        y *= (cube + 2 * x) / (2 * cube + x);
+    }
     return y * scale;
 }
 

@@ -68,21 +68,6 @@ static void fit_linear(const sac_soft_cluster *c, const double pq[3][9], const d
     }
 }
 
-static void fit_quadratic(const sac_soft_cluster *c, const double pq[3][9], const double rigid[3][3],
-                          double out[3][9])
-{
-    for (int i = 0; i < 3; i++) {
-        double left[9];
-        for (int k = 0; k < 9; k++) {
-            left[k] = pq[i][k] - (rigid[i][0] * c->rest[0][k] + rigid[i][1] * c->rest[1][k] +
-                                  rigid[i][2] * c->rest[2][k]);
-            out[i][k] = k < 3 ? rigid[i][k] : 0;
-        }
-        for (int j = 0; j < 9; j++)
-            for (int k = 0; k < 9; k++) out[i][k] += left[j] * c->full[j][k];
-    }
-}
-
 /* Sp <- (I + h creep (S - I)) Sp when ||S - I|| exceeds the yield, then limited and of volume 1 again. S is
  * the strain left when what is already plastic is taken away: R^T A Sp^-1. */
 static void flow(sac_soft_cluster_state *state, const sac_soft_def *def, const double fit[3][3],
@@ -193,7 +178,7 @@ static sac_match_job job_of(sac_soft *s, uint32_t index)
     return job;
 }
 
-static void set_map(sac_soft_cluster_state *state, const sac_soft_cluster *c, const double terms[3][9],
+static void set_map(sac_soft_cluster_state *state, const sac_soft_cluster *c, const double terms[3][12],
                     const double centre[3])
 {
     sac_soft_map *map = &state->next;
@@ -258,7 +243,7 @@ static void match_cluster(sac_soft *s, uint32_t index, double dt, const sac_matc
         return;
     }
 
-    double corner[3][3], aim[3][3], turn[3][3], rigid[3][3], linear[3][3], terms[3][9] = {{0}};
+    double corner[3][3], aim[3][3], turn[3][3], rigid[3][3], linear[3][3], terms[3][12] = {{0}};
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) corner[i][k] = sums.pq[i][k];
     for (int i = 0; i < 3; i++) /* pq Sp^T: the moments against the shape as plasticity left it */
@@ -273,7 +258,7 @@ static void match_cluster(sac_soft *s, uint32_t index, double dt, const sac_matc
         fit_linear(c, sums.pq, rigid, linear);
         if (def->keep_volume) scale = volume_scale(det(linear));
         if (def->mode == SAC_SOFT_QUADRATIC && beta > 0)
-            fit_quadratic(c, sums.pq, rigid, terms);
+            kernels->fit(c, sums.pq, rigid, terms);
         else
             for (int i = 0; i < 3; i++)
                 for (int k = 0; k < 3; k++) terms[i][k] = linear[i][k];
@@ -303,7 +288,7 @@ static void settle_cluster(sac_soft *s, uint32_t index, const sac_match_kernels 
     sac_soft_cluster_state *state = &s->clusters[index];
     state->map = state->next;
     state->allowance = state->next.stray;
-    state->map.stray = sqrtf(kernels->stray(&job, &state->map)) * 1.000001f + state->allowance;
+    state->map.stray = sqrtf(kernels->stray(&job, &state->map, &state->box)) * 1.000001f + state->allowance;
 }
 
 typedef struct stepping {
@@ -455,6 +440,11 @@ static sac_result step_bodies(stepping *step, uint32_t count, sac_tasks *tasks, 
     for (uint32_t i = 0; i < count; i++) {
         sac_soft *s = step->bodies[i];
         s->step += step->move;
+        if (step->move) {
+            s->box = s->clusters[0].box;
+            for (uint32_t c = 1; c < s->model->cluster_count; c++)
+                sac_box_add(&s->box, s->clusters[c].box.low), sac_box_add(&s->box, s->clusters[c].box.high);
+        }
         report.slowed += s->slowed;
         for (uint32_t c = 0; step->pull && c < s->model->cluster_count; c++) {
             report.found_anew += s->clusters[c].found_anew;

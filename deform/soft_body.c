@@ -26,12 +26,14 @@ static void place(sac_soft *s, const sac_transform *pose)
     const sac_soft_model *m = s->model;
     float rows[3][3];
     sac_transform_rows(pose, rows);
+    s->box = sac_box_empty();
     for (uint32_t i = 0; i < m->lanes; i++) {
         float out[3];
         sac_transform_point(pose, (float[3]){m->x[i], m->y[i], m->z[i]}, out);
         s->x[i] = out[0], s->y[i] = out[1], s->z[i] = out[2];
         s->vx[i] = s->vy[i] = s->vz[i] = s->tx[i] = s->ty[i] = s->tz[i] = 0;
         s->loose[i] = 1;
+        sac_box_add(&s->box, out);
     }
     for (uint32_t c = 0; c < m->cluster_count; c++) {
         const sac_soft_cluster *cluster = &m->clusters[c];
@@ -148,6 +150,7 @@ sac_result sac_soft_set_point(sac_soft *s, uint32_t point, const float position[
         if (velocity) v[k][point] = within(velocity[k], SAC_SOFT_REACH);
     }
     repeat_last(s);
+    sac_box_add(&s->box, (float[3]){s->x[point], s->y[point], s->z[point]});
     /* It may now be farther from its goals than any other: its clusters must know. */
     for (uint32_t row = m->row_first[point / 8]; row < m->row_first[point / 8 + 1]; row++) {
         uint32_t slot = m->row_slot[(size_t)row * 8 + point % 8], low = 0, high = m->cluster_count;

@@ -18,7 +18,7 @@ typedef struct sac_soft_cluster {
     double term_mean[9]; /* weighted means of x, y, z, x2, y2, z2, xy, yz, zx */
     double rest[3][9];   /* first rows of sum w q~ q~^T, centred */
     double small[3][3];  /* pseudo-inverse of its 3 x 3 corner */
-    double full[9][9];   /* pseudo-inverse of all of it; quadratic only */
+    double full[9][12];  /* pseudo-inverse of all of it and columns of zeros; quadratic only */
 } sac_soft_cluster;
 
 struct sac_soft_model {
@@ -61,6 +61,7 @@ typedef struct sac_soft_cluster_state {
      * bounds are those of before. */
     sac_soft_map next;
     sac_match_motion motion;
+    sac_box box; /* of its points, when they last moved */
     bool found_anew, yielded;
 } sac_soft_cluster_state;
 
@@ -73,6 +74,7 @@ struct sac_soft {
     float *gx, *gy, *gz; /* of each slot, for the kernels; NULL for a single cluster */
     sac_soft_cluster_state *clusters;
     uint32_t held, slowed;
+    sac_box box;   /* of the points as they are, or a little more after sac_soft_set_point */
     uint64_t step; /* counts changes of the points: what was computed for another number is out of date */
 };
 
@@ -124,6 +126,8 @@ typedef struct sac_match_points {
 } sac_match_points;
 typedef struct sac_match_kernels {
     void (*sums)(const sac_match_job *job, sac_match_sums *sums); /* and p into g, if there is one */
+    void (*fit)(const sac_soft_cluster *c, const double pq[3][9], const double rigid[3][3],
+                double out[3][12]); /* quadratic */
     /* What each member's velocity is to change by, into g; not for a whole body. */
     void (*changes)(const sac_match_points *to, const sac_match_job *job);
     /* Points first * 8 up to last * 8. Goals and gravity change velocities; held points get theirs; all go
@@ -133,8 +137,8 @@ typedef struct sac_match_kernels {
     uint32_t (*move)(const sac_match_points *job, uint32_t first, uint32_t last);
     void (*fall)(const sac_match_points *job, double momentum[3]); /* gravity alone, all points */
     void (*joints)(const sac_soft *soft, uint32_t cluster, float (*out)[3][4]);
-    float (*stray)(const sac_match_job *job,
-                   const sac_soft_map *map); /* square of the largest distance between x and g */
+    /* Square of the largest distance between a member and its goal, and the box of the members. */
+    float (*stray)(const sac_match_job *job, const sac_soft_map *map, sac_box *box);
 } sac_match_kernels;
 extern const sac_match_kernels sac_match_kernels_scalar, sac_match_kernels_sse2, sac_match_kernels_avx2,
     sac_match_kernels_avx512, sac_match_kernels_neon;

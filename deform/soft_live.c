@@ -102,9 +102,7 @@ void sac_soft_cover_renew(sac_soft_cover *cover, sac_form *form)
     for (uint32_t block = 1; block < tree->block_count && tree->cluster[block] == SAC_SOFT_SPANS; block++)
         sac_soft_cover_block(cover, block);
     memcpy(form->ball, (float[4]){root->x[0], root->y[0], root->z[0], root->r[0]}, sizeof form->ball);
-    form->box = sac_box_empty();
-    for (uint32_t i = 0; i < s->model->count; i++)
-        sac_box_add(&form->box, (float[3]){s->x[i], s->y[i], s->z[i]});
+    form->box = s->box;
     form->mass.centre[0] = form->ball[0], form->mass.centre[1] = form->ball[1];
     form->mass.centre[2] = form->ball[2];
 }

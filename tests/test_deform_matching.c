@@ -516,6 +516,12 @@ static uint32_t outside(const sac_soft *soft, const sac_soft_tree *tree, sac_sof
             }
         }
     }
+    for (int k = 0; k < 3; k++) { /* and no wider than the points are */
+        const float *x = k == 0 ? soft->x : k == 1 ? soft->y : soft->z;
+        float low = x[0], high = x[0];
+        for (uint32_t i = 0; i < soft->model->count; i++) low = fminf(low, x[i]), high = fmaxf(high, x[i]);
+        bad += low != soft->box.low[k] || high != soft->box.high[k];
+    }
     return bad;
 }
 

@@ -279,6 +279,10 @@ static void check_sane(const odd_body *b, const char *kind, int turn)
             }
         }
     }
+    for (uint32_t i = 0; i < count; i++)
+        outside += !(soft->x[i] >= soft->box.low[0] && soft->x[i] <= soft->box.high[0] &&
+                     soft->y[i] >= soft->box.low[1] && soft->y[i] <= soft->box.high[1] &&
+                     soft->z[i] >= soft->box.low[2] && soft->z[i] <= soft->box.high[2]);
     sac_soft_joints(soft, rows);
     for (uint32_t i = 0; i < count * 12; i++) wild += !isfinite((&rows[0][0][0])[i]);
     if (wild || outside) print_message("%s, step %d: %u wild, %u outside\n", kind, turn, wild, outside);
