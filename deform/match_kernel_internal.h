@@ -437,8 +437,62 @@ static void joints(const sac_soft *soft, uint32_t cluster, float (*out)[3][4])
     }
 }
 
+SAC_ALWAYS_INLINE float farthest(const float *x, const float *y, const float *z, uint32_t lanes,
+                                 const float from[3])
+{
+    sac_f8 most = sac_f8_set(0);
+    for (uint32_t i = 0; i < lanes; i += 8) {
+        sac_f8 dx = SUB(sac_f8_load(x + i), sac_f8_set(from[0])),
+               dy = SUB(sac_f8_load(y + i), sac_f8_set(from[1])),
+               dz = SUB(sac_f8_load(z + i), sac_f8_set(from[2]));
+        most = sac_f8_max(ADD(ADD(MUL(dx, dx), MUL(dy, dy)), MUL(dz, dz)), most);
+    }
+    return sqrtf(highest(most)) * 1.000001f;
+}
+
+/* The body as a whole: see soft_motion.h. Copies of the last point are taken out of the sums again. */
+static void motion(const sac_soft *soft, sac_soft_motion *out)
+{
+    const sac_soft_model *model = soft->model;
+    const float *x = soft->x, *y = soft->y, *z = soft->z, *vx = soft->vx, *vy = soft->vy, *vz = soft->vz;
+    const float *mass = model->mass, *axes[3] = {x, y, z}, *speeds[3] = {vx, vy, vz};
+    const float from[3] = {x[0], y[0], z[0]};
+    const uint32_t lanes = model->lanes, last = model->count - 1;
+    const sac_f8 zero = sac_f8_set(0), none = sac_f8_set(-2 * SAC_SOFT_REACH);
+    sac_f8 hx = none, hy = none, hz = none, lx = none, ly = none, lz = none; /* l: of the opposite */
+    double sum[6] = {0};
+    for (uint32_t spell = 0; spell < lanes; spell += SPELL) {
+        const uint32_t end = spell + SPELL < lanes ? spell + SPELL : lanes;
+        sac_f8 cx = zero, cy = zero, cz = zero, ux = zero, uy = zero, uz = zero;
+        for (uint32_t i = spell; i < end; i += 8) {
+            sac_f8 m = sac_f8_load(mass + i);
+            sac_f8 px = sac_f8_load(x + i), py = sac_f8_load(y + i), pz = sac_f8_load(z + i);
+            hx = sac_f8_max(px, hx), hy = sac_f8_max(py, hy), hz = sac_f8_max(pz, hz);
+            lx = sac_f8_max(SUB(zero, px), lx), ly = sac_f8_max(SUB(zero, py), ly);
+            lz = sac_f8_max(SUB(zero, pz), lz);
+            MORE(cx, MUL(m, SUB(px, sac_f8_set(from[0])))), MORE(cy, MUL(m, SUB(py, sac_f8_set(from[1]))));
+            MORE(cz, MUL(m, SUB(pz, sac_f8_set(from[2]))));
+            MORE(ux, MUL(m, sac_f8_load(vx + i))), MORE(uy, MUL(m, sac_f8_load(vy + i)));
+            MORE(uz, MUL(m, sac_f8_load(vz + i)));
+        }
+        sum[0] += across(cx), sum[1] += across(cy), sum[2] += across(cz);
+        sum[3] += across(ux), sum[4] += across(uy), sum[5] += across(uz);
+    }
+    for (int k = 0; k < 3; k++) {
+        double copies = (double)mass[last] * (lanes - model->count);
+        sum[k] -= copies * ((double)axes[k][last] - from[k]), sum[3 + k] -= copies * speeds[k][last];
+        out->centre[k] = (float)(from[k] + sum[k] / model->mass_sum);
+        out->velocity[k] = (float)(sum[3 + k] / model->mass_sum);
+    }
+    out->box = (sac_box){{0 - highest(lx), 0 - highest(ly), 0 - highest(lz)},
+                         {highest(hx), highest(hy), highest(hz)}};
+    out->radius = farthest(x, y, z, lanes, out->centre);
+    out->spread = farthest(vx, vy, vz, lanes, out->velocity);
+}
+
 #define KERNELS_OF(path) sac_match_kernels_##path
 #define KERNELS(path) KERNELS_OF(path)
-const sac_match_kernels KERNELS(SAC_SIMD_PATH) = {sums, fit, changes, pull, hold, move, fall, joints, stray};
+const sac_match_kernels KERNELS(SAC_SIMD_PATH) = {sums, fit,  changes, pull,  hold,
+                                                  move, fall, joints,  stray, motion};
 
 #endif

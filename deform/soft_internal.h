@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "deform/shape_matching.h"
+#include "deform/soft_motion.h"
 
 #define SAC_SOFT_LANES 8u
 
@@ -139,6 +140,7 @@ typedef struct sac_match_kernels {
     void (*joints)(const sac_soft *soft, uint32_t cluster, float (*out)[3][4]);
     /* Square of the largest distance between a member and its goal, and the box of the members. */
     float (*stray)(const sac_match_job *job, const sac_soft_map *map, sac_box *box);
+    void (*motion)(const sac_soft *soft, sac_soft_motion *out);
 } sac_match_kernels;
 extern const sac_match_kernels sac_match_kernels_scalar, sac_match_kernels_sse2, sac_match_kernels_avx2,
     sac_match_kernels_avx512, sac_match_kernels_neon;

@@ -6,72 +6,9 @@
 
 #include "deform/soft_internal.h"
 
-/* Eight sums side by side, in a fixed order whatever the compiler makes of them. */
-typedef struct sums {
-    float s[8];
-} sums;
-
-static double total(const sums *a)
-{
-    return (((double)a->s[0] + a->s[4]) + ((double)a->s[2] + a->s[6])) +
-           (((double)a->s[1] + a->s[5]) + ((double)a->s[3] + a->s[7]));
-}
-
-static void ends(const float *x, uint32_t lanes, float *out_low, float *out_high)
-{
-    float low[8], high[8];
-    for (int k = 0; k < 8; k++) low[k] = high[k] = x[k];
-    for (uint32_t i = 8; i < lanes; i += 8)
-        for (int k = 0; k < 8; k++) {
-            low[k] = x[i + k] < low[k] ? x[i + k] : low[k];
-            high[k] = x[i + k] > high[k] ? x[i + k] : high[k];
-        }
-    for (int k = 1; k < 8; k++) {
-        low[0] = low[k] < low[0] ? low[k] : low[0];
-        high[0] = high[k] > high[0] ? high[k] : high[0];
-    }
-    *out_low = low[0], *out_high = high[0];
-}
-
-/* Sum of m (x - from); the last point is repeated beyond the count and counts once. */
-static double moment(const float *x, const float *m, float from, uint32_t count)
-{
-    sums s = {{0}};
-    double sum = 0;
-    uint32_t whole = count & ~7u;
-    for (uint32_t i = 0; i < whole; i += 8) {
-        for (int k = 0; k < 8; k++) s.s[k] += m[i + k] * (x[i + k] - from);
-        if (i % 4096 == 4088) sum += total(&s), s = (sums){{0}};
-    }
-    sum += total(&s);
-    for (uint32_t i = whole; i < count; i++) sum += (double)m[i] * (x[i] - from);
-    return sum;
-}
-
-static float farthest(const float *x, const float *y, const float *z, uint32_t lanes, const float from[3])
-{
-    float most[8] = {0};
-    for (uint32_t i = 0; i < lanes; i += 8)
-        for (int k = 0; k < 8; k++) {
-            float dx = x[i + k] - from[0], dy = y[i + k] - from[1], dz = z[i + k] - from[2];
-            float d = dx * dx + dy * dy + dz * dz;
-            most[k] = d > most[k] ? d : most[k];
-        }
-    for (int k = 1; k < 8; k++) most[0] = most[k] > most[0] ? most[k] : most[0];
-    return sqrtf(most[0]) * 1.000001f;
-}
-
 void sac_soft_motion_of(const sac_soft *s, sac_soft_motion *out)
 {
-    const sac_soft_model *m = s->model;
-    const float *x[3] = {s->x, s->y, s->z}, *v[3] = {s->vx, s->vy, s->vz};
-    for (int k = 0; k < 3; k++) {
-        ends(x[k], m->lanes, &out->box.low[k], &out->box.high[k]);
-        out->centre[k] = x[k][0] + (float)(moment(x[k], m->mass, x[k][0], m->count) / m->mass_sum);
-        out->velocity[k] = (float)(moment(v[k], m->mass, 0, m->count) / m->mass_sum);
-    }
-    out->radius = farthest(s->x, s->y, s->z, m->lanes, out->centre);
-    out->spread = farthest(s->vx, s->vy, s->vz, m->lanes, out->velocity);
+    sac_match_kernels_active()->motion(s, out);
 }
 
 void sac_soft_set_velocity(sac_soft *s, const float c[3], const float v[3], const float w[3])
