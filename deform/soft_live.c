@@ -96,15 +96,13 @@ void sac_soft_cover_live(sac_soft_cover *cover)
 void sac_soft_cover_renew(sac_soft_cover *cover, sac_form *form)
 {
     const sac_soft_tree *tree = cover->tree;
-    const sac_soft *s = cover->soft;
     /* What spans clusters comes first and is needed by every query. */
     const sac_sphere_block *root = sac_soft_cover_block(cover, 0);
     for (uint32_t block = 1; block < tree->block_count && tree->cluster[block] == SAC_SOFT_SPANS; block++)
         sac_soft_cover_block(cover, block);
     memcpy(form->ball, (float[4]){root->x[0], root->y[0], root->z[0], root->r[0]}, sizeof form->ball);
-    form->box = s->box;
-    form->mass.centre[0] = form->ball[0], form->mass.centre[1] = form->ball[1];
-    form->mass.centre[2] = form->ball[2];
+    form->box = cover->soft->box;
+    for (int k = 0; k < 3; k++) form->mass.centre[k] = form->ball[k];
 }
 
 void sac_soft_cover_form(sac_soft_cover *cover, sac_form *out_form)

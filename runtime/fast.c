@@ -150,17 +150,16 @@ static float free_share(sac_world *world, uint32_t slot, bool first, sac_stop *s
     return share < now ? share : now;
 }
 
-/* Does it move on when another near it has been stopped? */
-static bool outlasts(const sac_world *world, uint32_t slot)
+/* Those that move on when this one has been stopped look again in this round. */
+static void mark_outlasting(sac_world *world, uint32_t slot, uint32_t round)
 {
     const sac_broad *broad = world->broad;
     for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
         uint32_t other = broad->pairs[p].a == slot ? broad->pairs[p].b : broad->pairs[p].a;
         if (!world->memory[p].sensor && is_fast(world, other) &&
-            world->hot[other].share < world->hot[slot].share)
-            return true;
+            world->hot[slot].share < world->hot[other].share)
+            world->sweep_round[other] = round;
     }
-    return false;
 }
 
 /* A blow may send it out of the box its pairs were found with: beyond, nobody knows what is there. */
@@ -190,22 +189,27 @@ static void wait(sac_world *world, uint32_t slot, float seconds)
     if (length3(v) < length3(hot->v)) memcpy(hot->v, v, sizeof v);
 }
 
+/* What is left to do for each when time is up: is it alone, and does it outlast another? */
+static const double BLIND_NS = 500;
+
 void sac_world_limit_fast(sac_world *world)
 {
     sac_stop stop;
+    uint32_t *fast = world->extra, count = 0, changed = 0;
+    for (uint32_t i = 0; i < world->chosen_count; i++)
+        if (is_fast(world, world->chosen[i])) fast[count++] = world->chosen[i];
+    world->report.fast = count;
     uint64_t now = sac_world_now(world), limit = world->step_deadline_ns;
     if (limit != UINT64_MAX) {
         double tail = sac_predictor_reserve_ns(&world->costs.finish, world->awake_count, world->chosen_count);
         double left = limit > now ? (double)(limit - now) : 0;
-        limit = now + (uint64_t)fmax(left - tail, 0.25 * left);
+        limit = now + (uint64_t)fmax(left - tail - BLIND_NS * count, 0.25 * left);
     }
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
-    bool stopped = false;
-    for (uint32_t i = 0; i < world->chosen_count; i++) {
-        uint32_t slot = world->chosen[i];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = fast[i];
         sac_body_hot *hot = &world->hot[slot];
-        if (!is_fast(world, slot)) continue;
-        world->report.fast++;
+        world->sweep_round[slot] = 0;
         if (!has_company(world, slot)) {
             hot->share = share_in_box(world, slot);
         } else if (sac_stop_reached(&stop)) {
@@ -216,29 +220,36 @@ void sac_world_limit_fast(sac_world *world)
             sac_stop_did(&stop, 20);
             hot->share = fminf(free_share(world, slot, true, &stop), share_in_box(world, slot));
         }
-        stopped |= hot->share < 1;
+        changed += hot->share < 1;
     }
-    for (int round = 1; round < ROUNDS && stopped; round++) {
-        stopped = false;
-        for (uint32_t i = 0; i < world->chosen_count; i++) {
-            uint32_t slot = world->chosen[i];
+    for (uint32_t i = 0; i < count && changed; i++)
+        if (world->hot[fast[i]].share < 1) world->sweep_stopped[fast[i]] = true;
+    for (uint32_t round = 1; round < ROUNDS && changed; round++) {
+        for (uint32_t i = 0; i < count; i++)
+            if (world->sweep_stopped[fast[i]]) mark_outlasting(world, fast[i], round);
+        changed = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t slot = fast[i];
             sac_body_hot *hot = &world->hot[slot];
-            if (!is_fast(world, slot)) continue;
+            world->sweep_stopped[slot] = false;
+            if (world->sweep_round[slot] != round) continue;
             float before = hot->share;
             if (sac_stop_reached(&stop)) {
-                if (outlasts(world, slot)) hot->share = fminf(before, blind_share(hot));
+                hot->share = fminf(before, blind_share(hot));
             } else {
                 sac_stop_did(&stop, 20);
                 hot->share = free_share(world, slot, false, &stop);
             }
-            stopped |= hot->share < before;
+            if (!(hot->share < before)) continue;
+            world->sweep_stopped[slot] = true;
+            changed++;
         }
     }
-    for (uint32_t i = 0; i < world->chosen_count && world->report.fast; i++) {
-        uint32_t slot = world->chosen[i];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = fast[i];
         sac_body_hot *hot = &world->hot[slot];
-        if (!is_fast(world, slot)) continue;
         float share = hot->share;
+        world->sweep_stopped[slot] = false;
         if (share < 1) {
             hot->jolt = world->frame;
             wait(world, slot, (1 - share) * world->step_dt);

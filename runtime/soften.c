@@ -138,6 +138,47 @@ static void ask_for(const sac_form *form, uint32_t node)
         form->live->open(form->live->owner, &block, 1);
 }
 
+/* The node a contact is on, be it a point or a triangle of it. */
+static uint32_t node_at(const sac_soft_party *p, uint32_t id)
+{
+    if (!p->soft || !(id & (SAC_SOFT_AT_POINT | SAC_SOFT_AT_TRIANGLE))) return id;
+    if (id & SAC_SOFT_AT_POINT) return p->tree->leaf[id & ~SAC_SOFT_AT_POINT];
+    return p->tree->leaf[p->tree->triangles[id & ~SAC_SOFT_AT_TRIANGLE][0]];
+}
+
+/* What is remembered of a pair, told and drawn: its deepest contacts. */
+static void remember(sac_world *world, uint32_t e, const sac_soft_contact *all, uint32_t count, uint32_t a,
+                     uint32_t b)
+{
+    const sac_softening *s = world->softening;
+    const sac_agenda *agenda = world->agenda;
+    uint32_t p = agenda->tag[e], kept = 0;
+    sac_contact best[SAC_CONTACT_MOST];
+    sac_pair_memory *memory = &world->memory[p];
+    sac_manifold *m = &world->manifolds[p];
+    for (uint32_t i = 0; i < count; i++) {
+        const sac_soft_contact *c = &all[i];
+        if (kept == SAC_CONTACT_MOST && c->depth <= best[kept - 1].depth) continue;
+        uint32_t at = kept < SAC_CONTACT_MOST ? kept++ : kept - 1;
+        for (; at > 0 && c->depth > best[at - 1].depth; at--) best[at] = best[at - 1];
+        best[at] = (sac_contact){.depth = c->depth,
+                                 .uncertainty = memory->uncertainty,
+                                 .node_a = node_at(&s->parties[a], c->node_a),
+                                 .node_b = node_at(&s->parties[b], c->node_b)};
+        memcpy(best[at].point, c->point, sizeof c->point);
+        memcpy(best[at].normal, c->normal, sizeof c->normal);
+    }
+    sac_manifold_merge(m, best, kept, agenda->pose_a[e], agenda->pose_b[e], world->def.gap_bias, 0);
+    world->watch[p].apart = memory->known && kept == 0;
+    m->level = memory->level;
+    m->uncertainty = memory->uncertainty;
+    memory->depth = kept ? best[0].depth : -FLT_MAX;
+    float sum[3] = {0};
+    for (uint32_t k = 0; k < kept; k++)
+        for (int i = 0; i < 3; i++) sum[i] += best[k].point[i];
+    for (int i = 0; i < 3 && kept; i++) memory->region[i] = sum[i] / (float)kept;
+}
+
 static void contacts_of(sac_world *world, uint32_t e)
 {
     sac_softening *s = world->softening;
@@ -145,18 +186,11 @@ static void contacts_of(sac_world *world, uint32_t e)
     uint32_t p = agenda->tag[e];
     const sac_broad_pair *pair = &world->broad->pairs[p];
     uint32_t either = world->flags[pair->a] | world->flags[pair->b];
-    if (!(either & SAC_BODY_SOFT) || !(either & SAC_BODY_CHOSEN)) return;
-    if (world->memory[p].sensor || agenda->flags[e] & SAC_AGENDA_EMPTY) return;
-    if (world->manifolds[p].count == 0) return;
-    uint32_t room = s->contact_room - s->contact_count;
+    if (!(either & SAC_BODY_SOFT) || !(either & SAC_BODY_CHOSEN) || agenda->flags[e] & SAC_AGENDA_EMPTY)
+        return;
+    uint32_t room = s->contact_room - s->contact_count, count = 0;
     if (room > MOST_OF_PAIR) room = MOST_OF_PAIR;
-    if (room == 0) return;
-    float reach = world->hot[pair->a].reach + world->hot[pair->b].reach;
-    if (world->memory[p].depth + reach >= 0) {
-        wake_partner(world, pair->a, pair->b);
-        wake_partner(world, pair->b, pair->a);
-    }
-    uint32_t a = party_for(world, pair->a), b = party_for(world, pair->b), count;
+    uint32_t a = party_for(world, pair->a), b = party_for(world, pair->b);
     sac_soft_contact *out = s->contacts + s->contact_count;
     const sac_manifold *m = &world->manifolds[p];
     if (agenda->flags[e] & SAC_AGENDA_STARTED && world->memory[p].refined == world->frame) {
@@ -165,7 +199,7 @@ static void contacts_of(sac_world *world, uint32_t e)
         /* All the way down: points and triangles say more than patches. */
         bool fine = pending.count == 0;
         count = sac_soft_contacts(&agenda->meetings[e], &pending, &done, a, b, s->parties, fine, out, room);
-    } else {
+    } else if (m->count) {
         /* Nobody looked: the nodes of before, where they are now. */
         uint32_t nodes_a[SAC_CONTACT_MOST], nodes_b[SAC_CONTACT_MOST];
         uint32_t root_a[1 + SAC_PAIRS_SLACK], root_b[1 + SAC_PAIRS_SLACK];
@@ -177,12 +211,17 @@ static void contacts_of(sac_world *world, uint32_t e)
             ask_for(agenda->form_a[e], nodes_a[k]);
             ask_for(agenda->form_b[e], nodes_b[k]);
         }
-        if (!sac_meeting_begin(&meeting, agenda->form_a[e], agenda->pose_a[e], agenda->form_b[e],
-                               agenda->pose_b[e], agenda->margin[e], &root))
-            return;
-        count = sac_soft_contacts(&meeting, &none, &known, a, b, s->parties, false, out, room);
+        if (sac_meeting_begin(&meeting, agenda->form_a[e], agenda->pose_a[e], agenda->form_b[e],
+                              agenda->pose_b[e], agenda->margin[e], &root))
+            count = sac_soft_contacts(&meeting, &none, &known, a, b, s->parties, false, out, room);
     }
-    if (count == 0) return;
+    remember(world, e, out, count, a, b);
+    if (count == 0 || world->memory[p].sensor) return;
+    float reach = world->hot[pair->a].reach + world->hot[pair->b].reach;
+    if (world->memory[p].depth + reach >= 0) {
+        wake_partner(world, pair->a, pair->b);
+        wake_partner(world, pair->b, pair->a);
+    }
     s->pairs[s->pair_count++] = (touched_pair){p, s->contact_count, count};
     s->contact_count += count;
 }

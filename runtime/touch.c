@@ -84,6 +84,20 @@ static void read_entry(reading *job, uint32_t e, uint32_t most, uint32_t worker)
         job->credits[worker] += tests;
         return;
     }
+    if ((world->flags[pair->a] | world->flags[pair->b]) & SAC_BODY_SOFT) {
+        /* Its contacts are made by soften.c, which tells the manifold. */
+        if (fresh) {
+            if (memory->known && m->count && agenda->level[e] != memory->level) job->flips[worker]++;
+            memory->level = agenda->level[e];
+            memory->known = true;
+            memory->uncertainty = agenda->uncertainty[e];
+            watch->margin = agenda->margin[e];
+            watch->travel = travel;
+            memory->refined = world->frame;
+        }
+        job->credits[worker] += tests;
+        return;
+    }
     if (fresh) {
         sac_pairs pending, done;
         sac_agenda_front(agenda, e, &pending, &done);

@@ -128,7 +128,10 @@ static bool grow(sac_world *world, void *pointer, size_t size, uint32_t old, uin
     X(root)            \
     X(island_rest)     \
     X(solver_index)    \
-    X(extra) X(solver_stamp) X(seen_jnd) X(seen_group) X(seen_level) X(awake) X(awake_at) X(chosen) X(urgency)
+    X(extra)           \
+    X(sweep_round)     \
+    X(sweep_stopped)   \
+    X(solver_stamp) X(seen_jnd) X(seen_group) X(seen_level) X(awake) X(awake_at) X(chosen) X(urgency)
 
 bool sac_world_grow_bodies(sac_world *world, uint32_t room)
 {

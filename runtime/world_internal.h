@@ -176,7 +176,9 @@ struct sac_world {
     uint32_t *solver_stamp;
     uint32_t *extra; /* bodies of this set that fly on by themselves and feel what hits them */
     uint32_t extra_count;
-    float *seen_jnd; /* largest visible error of its pairs */
+    uint32_t *sweep_round; /* of fast ones: in which they look again */
+    bool *sweep_stopped;   /* in the round before */
+    float *seen_jnd;       /* largest visible error of its pairs */
     uint8_t *seen_group, *seen_level;
     uint32_t *awake; /* slots of awake bodies that can move, dense */
     uint32_t *awake_at;
