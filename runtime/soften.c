@@ -22,9 +22,11 @@ typedef struct sac_softening {
     uint32_t *party_body; /* slot of each */
     float (*before)[6];   /* velocities of rigid parties before the response */
     uint32_t party_room, party_count;
+    uint32_t front_pairs; /* contacts were made of, and how many pairs of bodies */
+    uint32_t body_pairs;
     uint32_t *party_of, *party_stamp, slot_room; /* of each slot */
     sac_soft **pulled, **moved;
-    uint32_t body_room, pulled_count, moved_count;
+    uint32_t body_room, moved_count;
     float none[3];
     sac_soft_response *response;
 } sac_softening;
@@ -179,7 +181,8 @@ static void remember(sac_world *world, uint32_t e, const sac_soft_contact *all, 
     for (int i = 0; i < 3 && kept; i++) memory->region[i] = sum[i] / (float)kept;
 }
 
-static void contacts_of(sac_world *world, uint32_t e)
+/* `late`: there is no time for what the descent found; the whole of both bodies answers. */
+static void contacts_of(sac_world *world, uint32_t e, bool late)
 {
     sac_softening *s = world->softening;
     const sac_agenda *agenda = world->agenda;
@@ -193,9 +196,18 @@ static void contacts_of(sac_world *world, uint32_t e)
     uint32_t a = party_for(world, pair->a), b = party_for(world, pair->b);
     sac_soft_contact *out = s->contacts + s->contact_count;
     const sac_manifold *m = &world->manifolds[p];
-    if (agenda->flags[e] & SAC_AGENDA_STARTED && world->memory[p].refined == world->frame) {
+    s->body_pairs++;
+    if (late) {
+        uint32_t zero[2] = {0, 0};
+        sac_pairs none = {0}, whole = {zero, zero + 1, 1, 1};
+        world->report.rungs[SAC_RUNG_CONTACTS]++;
+        if (agenda->flags[e] & SAC_AGENDA_STARTED)
+            count =
+                sac_soft_contacts(&agenda->meetings[e], &none, &whole, a, b, s->parties, false, out, room);
+    } else if (agenda->flags[e] & SAC_AGENDA_STARTED && world->memory[p].refined == world->frame) {
         sac_pairs pending, done;
         sac_agenda_front(agenda, e, &pending, &done);
+        s->front_pairs += pending.count + done.count;
         /* All the way down: points and triangles say more than patches. */
         bool fine = pending.count == 0;
         count = sac_soft_contacts(&agenda->meetings[e], &pending, &done, a, b, s->parties, fine, out, room);
@@ -233,8 +245,10 @@ double sac_world_soft_ns(const sac_world *world, bool least)
     if (!world->softening || world->soft_points == 0) return 0;
     const sac_costs *c = &world->costs;
     double contacts = (double)world->soft_points * c->touches_per_point;
+    double fronts = (double)world->soft_points * c->fronts_per_point;
     double rounds = least ? 1 : sac_default_soft_response_def().rounds;
     return sac_predictor_mean_ns(&c->deform, (double)world->soft_points * (least ? 0.4 : 1), 0) +
+           sac_predictor_mean_ns(&c->touch, fronts * (least ? 0.3 : 1), 0) +
            sac_predictor_mean_ns(&c->soften, contacts, contacts * rounds);
 }
 
@@ -293,20 +307,50 @@ static void pull(sac_world *world)
     sac_tape_close(&world->tape, &stop);
 }
 
+/* Contacts of all pairs, within what response and goals leave. */
+static void touch(sac_world *world)
+{
+    sac_softening *s = world->softening;
+    const sac_costs *c = &world->costs;
+    uint64_t now = sac_world_now(world), limit = world->step_deadline_ns;
+    if (limit != UINT64_MAX) {
+        double left = limit > now ? (double)(limit - now) : 0;
+        double manifolds = world->agenda->count * c->manifolds_per_pair;
+        double contacts = (double)world->soft_points * c->touches_per_point;
+        double later = sac_world_tail_ns(world, left) +
+                       sac_predictor_mean_ns(&c->solve, manifolds * world->step_substeps, manifolds) +
+                       sac_predictor_mean_ns(&c->soften, contacts, contacts) +
+                       sac_predictor_mean_ns(&c->deform, (double)world->soft_points, 0);
+        limit = now + (uint64_t)fmax(left - later, 0.2 * left);
+    }
+    sac_stop stop;
+    sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
+    bool late = false;
+    for (uint32_t e = 0; e < world->agenda->count; e++) {
+        uint32_t pairs = s->front_pairs, bodies = s->body_pairs;
+        contacts_of(world, e, late);
+        if (late || bodies == s->body_pairs) continue;
+        sac_stop_did(&stop, 100 + 60u * (s->front_pairs - pairs));
+        late = sac_stop_reached(&stop);
+    }
+    sac_tape_close(&world->tape, &stop);
+    sac_world_spend(world, 4u * world->agenda->count);
+}
+
 void sac_world_pull_soft(sac_world *world)
 {
     sac_softening *s = world->softening;
     if (!s) return;
     uint64_t cost = sac_world_cost_now(world);
-    s->contact_count = s->pair_count = s->party_count = s->pulled_count = s->moved_count = 0;
-    for (uint32_t e = 0; e < world->agenda->count; e++) contacts_of(world, e);
-    sac_world_spend(world, 4u * world->agenda->count + 60u * s->contact_count);
+    s->contact_count = s->pair_count = s->party_count = s->moved_count = 0;
+    s->front_pairs = s->body_pairs = 0;
+    touch(world);
     uint64_t gathered = sac_world_cost_now(world);
     pull(world);
+    world->report.soft_contacts = s->contact_count;
     if (world->tape.replay) return;
     uint64_t end = sac_world_cost_now(world);
-    world->report.soft_contacts = s->contact_count;
-    world->costs.soften_gather_ns = (double)(gathered - cost);
+    sac_predictor_learn(&world->costs.touch, s->front_pairs, s->body_pairs, (double)(gathered - cost));
     world->costs.deform_pull_ns = (double)(end - gathered);
 }
 
@@ -390,11 +434,13 @@ void sac_world_respond_soft(sac_world *world)
     if (world->tape.replay) return;
     uint64_t end = sac_world_cost_now(world);
     sac_predictor_learn(&c->soften, s->contact_count, (double)s->contact_count * def.rounds,
-                        c->soften_gather_ns + (double)(responded - cost));
+                        (double)(responded - cost));
     if (world->report.soft_points)
         sac_predictor_learn(&c->deform, (double)world->report.soft_points, 0,
                             c->deform_pull_ns + (double)(end - responded));
-    if (world->soft_points)
-        c->touches_per_point +=
-            0.1 * ((double)s->contact_count / (double)world->soft_points - c->touches_per_point);
+    if (world->soft_points) {
+        double points = (double)world->soft_points;
+        c->touches_per_point += 0.1 * (s->contact_count / points - c->touches_per_point);
+        c->fronts_per_point += 0.1 * (s->front_pairs / points - c->fronts_per_point);
+    }
 }

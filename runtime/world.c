@@ -168,8 +168,9 @@ static void costs_init(sac_costs *costs)
     sac_predictor_init(&costs->finish, 2000, 15, 80);
     sac_predictor_init(&costs->place, 500, 600, 0);
     sac_predictor_init(&costs->deform, 1000, 8, 0);
+    sac_predictor_init(&costs->touch, 500, 60, 200);
     sac_predictor_init(&costs->soften, 1000, 100, 40);
-    costs->touches_per_point = 0.1;
+    costs->touches_per_point = costs->fronts_per_point = 0.1;
     costs->pairs_per_body = 6;
     costs->manifolds_per_pair = 0.5;
     costs->points_per_manifold = 3;

@@ -140,12 +140,14 @@ typedef struct sac_costs {
     sac_predictor finish;   /* a: awake bodies, b: simulated ones */
     sac_predictor place;    /* a: boxes placed */
     sac_predictor deform;   /* a: points pulled and moved */
+    sac_predictor touch;    /* a: node pairs of soft fronts, b: pairs of bodies */
     sac_predictor soften;   /* a: contacts of soft bodies, b: those times rounds */
     double pairs_per_body, manifolds_per_pair, points_per_manifold, places_per_body;
-    double deform_pull_ns, soften_gather_ns; /* of this step */
-    double touches_per_point;                /* contacts of soft bodies for each of their points */
-    double sweep_ns_per_body;                /* of fast bodies, over all simulated ones */
-    double throttle; /* 0 to 1: share of what prediction would allow, from misses and leftovers */
+    double deform_pull_ns; /* of this step */
+    /* Of soft bodies, for each of their points: contacts, and node pairs they are made of. */
+    double touches_per_point, fronts_per_point;
+    double sweep_ns_per_body; /* of fast bodies, over all simulated ones */
+    double throttle;          /* 0 to 1: share of what prediction would allow, from misses and leftovers */
 } sac_costs;
 
 struct sac_world {
