@@ -40,7 +40,7 @@ static void recording(void **state)
     sac_session_info_get(p.session, &info);
     assert_true(info.gaze);
     int64_t start = 0, before = -1;
-    int valid = 0, blinking = 0, repeated = 0;
+    int valid = 0, blinking = 0, repeated = 0, missing = 0;
     bool synced = false;
     for (int i = 0; i < 70; i++) {
         play_frame(&p);
@@ -58,7 +58,12 @@ static void recording(void **state)
             before = -1;
             continue;
         }
-        assert_true(gaze->cyclopean.valid && p.frame.gaze_supported);
+        assert_true(p.frame.gaze_supported);
+        if (!gaze->cyclopean.valid) { /* a runtime short of time may leave a frame without input */
+            missing++;
+            before = -1;
+            continue;
+        }
         const float *d = gaze->cyclopean.direction;
         double yaw = atan2((double)d[0], -(double)d[2]) * 57.29577951308232,
                pitch = asin((double)d[1]) * 57.29577951308232;
@@ -73,7 +78,7 @@ static void recording(void **state)
         valid++;
     }
     print_message("%d valid, %d blinking, %d repeated\n", valid, blinking, repeated);
-    assert_true(valid > 40 && blinking >= 4 && repeated >= 5);
+    assert_true(valid > 40 && blinking >= 4 && repeated >= 5 && missing <= 3);
     play_exit(&p);
     play_close(&p);
     remove("xr-gaze.csv");
