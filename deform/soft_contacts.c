@@ -14,7 +14,10 @@
 typedef struct patch {
     uint32_t id;
     float c[3], r, n[3];
-    bool faces; /* n is known */
+    float size;   /* r, less what is there for points that stray */
+    float top[3]; /* flat: the point its plane goes through */
+    bool faces;   /* n is known */
+    bool flat;
     sac_soft_range range;
 } patch;
 
@@ -60,14 +63,28 @@ static const patch *patch_of(maker *m, int side, uint32_t id)
     patch *p = &m->last[side];
     if (p->id == id) return p;
     const sac_soft_tree *tree = m->party[side]->tree;
-    sac_tree_node_info info;
-    m->form[side]->live->node(m->form[side]->live->owner, id, &info);
-    memcpy(p->c, info.centre, sizeof p->c);
-    memcpy(p->n, info.normal, sizeof p->n);
-    p->r = info.radius;
+    const sac_live *live = m->form[side]->live;
+    const sac_soft_cover *cover = live->owner;
+    uint32_t block = id / SAC_LANES, lane = id % SAC_LANES, cluster = tree->lane_cluster[id];
     p->id = id;
-    p->faces = info.cone < 1 && dot(p->n, p->n) > 0.5f;
+    if (cover->step[block] == cover->soft->step) {
+        const sac_sphere_block *s = &cover->spheres[block];
+        p->c[0] = s->x[lane], p->c[1] = s->y[lane], p->c[2] = s->z[lane], p->r = s->r[lane];
+    } else { /* a node remembered from another step */
+        sac_tree_node_info info;
+        live->node(live->owner, id, &info);
+        memcpy(p->c, info.centre, sizeof p->c), p->r = info.radius;
+    }
     p->range = tree->range[id];
+    p->faces = p->flat = false, p->size = p->r;
+    if (tree->facing && cluster != SAC_SOFT_SPANS && dot(tree->facing[id], tree->facing[id]) > 0.5f) {
+        const sac_soft_map *map = &m->party[side]->soft->clusters[cluster].map;
+        sac_soft_turn_normal(map->a, tree->facing[id], p->n);
+        p->faces = dot(p->n, p->n) > 0.5f;
+        p->size = p->r > 2 * map->stray ? p->r - map->stray : p->r / 2;
+        p->flat = p->faces && tree->bulge[id] < p->size;
+        for (int k = 0; k < 3 && p->flat; k++) p->top[k] = p->c[k] + tree->bulge[id] * p->n[k];
+    }
     return p;
 }
 
@@ -101,25 +118,66 @@ static bool add(maker *m, uint32_t node_a, uint32_t node_b, const float point[3]
 
 /* ---- soft against soft ---- */
 
+static bool unit(float v[3])
+{
+    float square = dot(v, v);
+    if (!(square > 1e-24f)) return false;
+    float inverse = 1 / sqrtf(square);
+    for (int k = 0; k < 3; k++) v[k] *= inverse;
+    return true;
+}
+
+/* How far two patches reach past each other along n. */
+static float overlap(const maker *m, const patch *a, const patch *b, const float n[3])
+{
+    float back[3] = {-n[0], -n[1], -n[2]};
+    return reach(m->party[0]->soft, m->party[0]->tree, a->range, a->c, n) +
+           reach(m->party[1]->soft, m->party[1]->tree, b->range, a->c, back);
+}
+
+/* Two that look at each other. Of a pair of planes the one that is farther from the other's patch decides, as
+ * of all directions the one with the least overlap does. */
+static bool face(const maker *m, const patch *a, const patch *b, const float d[3], float n[3], float *depth)
+{
+    float facing = dot(a->n, b->n), along, across = 0, size = a->size > b->size ? a->size : b->size,
+          least = a->size < b->size ? a->size : b->size;
+    if (facing > 0.6f) return false; /* one of them belongs to the far side of its body */
+    for (int k = 0; k < 3; k++) n[k] = a->n[k] - b->n[k];
+    unit(n);
+    along = dot(d, n);
+    for (int k = 0; k < 3; k++) across += (d[k] - along * n[k]) * (d[k] - along * n[k]);
+    if (across > size * size || along < -least) return false; /* side by side, or past each other */
+    if (a->flat && b->flat) {
+        float e[3];
+        for (int k = 0; k < 3; k++) e[k] = b->top[k] - a->top[k];
+        float from_a = dot(e, a->n), from_b = -dot(e, b->n);
+        *depth = -(from_a > from_b ? from_a : from_b);
+        if (facing < -0.9f) return true; /* nearly parallel: between them */
+        for (int k = 0; k < 3; k++) n[k] = from_a > from_b ? a->n[k] : -b->n[k];
+        return true;
+    }
+    *depth = overlap(m, a, b, n);
+    if (facing < -0.9f) return true;
+    for (int side = 0; side < 2; side++) {
+        float own[3];
+        for (int k = 0; k < 3; k++) own[k] = side ? -b->n[k] : a->n[k];
+        float over = overlap(m, a, b, own);
+        if (over < *depth) *depth = over, memcpy(n, own, sizeof own);
+    }
+    return true;
+}
+
 static void meet_patches(maker *m, const patch *a, const patch *b)
 {
-    float d[3], n[3], square = 0, across = 0, thick = m->party[0]->thickness + m->party[1]->thickness, depth;
-    for (int k = 0; k < 3; k++) d[k] = b->c[k] - a->c[k];
-    bool facing = a->faces && b->faces;
-    for (int k = 0; k < 3; k++) n[k] = facing ? a->n[k] - b->n[k] : d[k], square += n[k] * n[k];
-    /* Both look the same way: one of them belongs to the far side of its body. */
-    if (facing && square < 0.6f) return;
-    if (!(square > 1e-24f)) return;
-    float inverse = 1 / sqrtf(square);
-    for (int k = 0; k < 3; k++) n[k] *= inverse;
-    if (facing) {
-        float along = dot(d, n), most = a->r > b->r ? a->r : b->r;
-        for (int k = 0; k < 3; k++) across += (d[k] - along * n[k]) * (d[k] - along * n[k]);
-        if (across > most * most) return; /* side by side */
+    float d[3], n[3], depth;
+    for (int k = 0; k < 3; k++) n[k] = d[k] = b->c[k] - a->c[k];
+    if (a->faces && b->faces) {
+        if (!face(m, a, b, d, n, &depth)) return;
+    } else {
+        if (!unit(n)) return;
+        depth = overlap(m, a, b, n);
     }
-    float back[3] = {-n[0], -n[1], -n[2]};
-    depth = reach(m->party[0]->soft, m->party[0]->tree, a->range, a->c, n) +
-            reach(m->party[1]->soft, m->party[1]->tree, b->range, a->c, back) + thick;
+    depth += m->party[0]->thickness + m->party[1]->thickness;
     if (!(depth >= -m->margin)) return;
     float point[3];
     for (int k = 0; k < 3; k++) point[k] = a->c[k] + d[k] / 2;
@@ -278,8 +336,13 @@ static void meet_between(maker *m, int side, const patch *p, float most)
             if (d == FLT_MAX || turn == 2) break;
             nearest_in((const float(*)[3])v, closest, part);
         }
-        int nearest = part[0] >= part[1] && part[0] >= part[2] ? 0 : part[1] >= part[2] ? 1 : 2;
-        if (!(d <= most) || part[nearest] > 0.95f) continue; /* corners are points, and met as such */
+        if (!(d <= most)) continue;
+        /* Corners are points, and met as such: only what lies clearly deeper is news. */
+        bool news = true;
+        for (int j = 0; j < 3 && news; j++)
+            news = sac_form_distance(m->form[!side], m->pose[!side], v[j], d + 0.1f * size, NULL, NULL) ==
+                   FLT_MAX;
+        if (!news) continue;
         add_rigid(m, side, tree->triangle_at[k] | SAC_SOFT_AT_TRIANGLE, closest, outward,
                   soft->thickness - d);
         if (m->count == m->room) return;

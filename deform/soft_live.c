@@ -14,8 +14,7 @@ static void open_nodes(void *owner, const uint32_t *links, uint32_t count)
             sac_soft_cover_block(cover, links[i]);
 }
 
-/* A normal at rest, as the map has turned it: by the cofactors of its linear part. */
-static void turn_normal(const float a[3][3], const float n[3], float out[3])
+void sac_soft_turn_normal(const float a[3][3], const float n[3], float out[3])
 {
     float length = 0;
     for (int i = 0; i < 3; i++) {
@@ -65,7 +64,7 @@ static void node_now(const void *owner, uint32_t id, sac_tree_node_info *out)
                                 .level = level,
                                 .leaf = (link & SAC_LINK_LEAF) != 0};
     if (!tree->normal || cluster == SAC_SOFT_SPANS) return;
-    turn_normal(cover->soft->clusters[cluster].map.a, tree->normal[id], out->normal);
+    sac_soft_turn_normal(cover->soft->clusters[cluster].map.a, tree->normal[id], out->normal);
     if (out->normal[0] != 0 || out->normal[1] != 0 || out->normal[2] != 0) out->cone = 0;
 }
 

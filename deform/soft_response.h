@@ -62,7 +62,8 @@ sac_soft_response_def sac_default_soft_response_def(void);
  * soft. A pair of nodes is one contact: its normal comes from the patches' own where they agree, else from
  * the line of their centres, and its depth is how far their points reach past each other along it. A rigid
  * side answers for the middle of a soft node. `fine`: leaves meet by points and triangles instead. Patches
- * that lie side by side are no contact. Returns how many. */
+ * that lie side by side are no contact. A meeting finds what is closer than its margin: it should be at least
+ * the thickness of both. Returns how many. */
 uint32_t sac_soft_contacts(const sac_meeting *meeting, const sac_pairs *pending, const sac_pairs *done,
                            uint32_t a, uint32_t b, const sac_soft_party *parties, bool fine,
                            sac_soft_contact *out, uint32_t room);

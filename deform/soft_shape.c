@@ -275,6 +275,8 @@ static sac_result fill(sac_soft_shape *s, const sac_soft_shape_def *def, sac_err
             normals_of(&s->arena, s->parts.points, def->point_count, s->parts.triangles, def->triangle_count);
         if (!s->parts.normals) goto no_memory;
         if (!tree_def.normals) tree_def.normals = s->parts.normals;
+        if (!tree_def.triangle_count)
+            tree_def.triangles = s->parts.triangles, tree_def.triangle_count = s->parts.triangle_count;
     }
     if (def->surface) result = add_surface(s, def, error);
     if (result == SAC_OK) result = weigh(s, def, &masses, error);

@@ -2,6 +2,7 @@
  * children of a node hold the same number of points, down to leaves of a few. */
 #include "deform/soft_tree_internal.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -84,6 +85,7 @@ typedef struct building {
     sac_array(sac_link_block) links;
     sac_array(uint32_t) parents;
     double (*q)[3];
+    uint32_t *place; /* of each point in `order`; with triangles only */
 } building;
 
 static void halve(building *b, sac_soft_range range, uint32_t parts, node *out, uint32_t *count)
@@ -168,13 +170,17 @@ static bool grow(building *b)
 }
 
 /* Mean normals of the nodes, for those whose points agree. */
-static bool fill_normals(building *b, const uint32_t *order, const sac_soft_range *range)
+static bool fill_normals(building *b, const uint32_t *order, const sac_soft_range *range,
+                         const uint32_t *lane_cluster, const sac_soft_rest_block *rest)
 {
     const float(*given)[3] = b->tree->def.normals;
     if (!given) return true;
     size_t lanes = (size_t)b->tree->block_count * 8;
     float(*out)[3] = sac_arena_alloc(&b->tree->arena, lanes, sizeof *out);
-    if (!out) return false;
+    float(*facing)[3] = sac_arena_alloc(&b->tree->arena, lanes, sizeof *facing);
+    float *bulge = sac_arena_alloc(&b->tree->arena, lanes, sizeof *bulge);
+    if (!out || !facing || !bulge) return false;
+    const sac_soft_model *m = b->model;
     const float agree = 0.9394f; /* cos(SAC_CONTACT_CONE) */
     for (size_t id = 0; id < lanes; id++) {
         double sum[3] = {0}, length = 0;
@@ -183,34 +189,111 @@ static bool fill_normals(building *b, const uint32_t *order, const sac_soft_rang
         for (int k = 0; k < 3; k++) length += sum[k] * sum[k];
         length = sqrt(length);
         bool known = length > 0;
-        for (int k = 0; k < 3; k++) out[id][k] = known ? (float)(sum[k] / length) : 0;
+        for (int k = 0; k < 3; k++) {
+            out[id][k] = known ? (float)(sum[k] / length) : 0;
+            facing[id][k] = length > 0.3 * range[id].count ? out[id][k] : 0;
+        }
         for (uint32_t i = range[id].first; known && i < range[id].first + range[id].count; i++) {
             const float *n = given[order[i]];
             known = n[0] * out[id][0] + n[1] * out[id][1] + n[2] * out[id][2] >= agree;
         }
         if (!known) out[id][0] = out[id][1] = out[id][2] = 0;
+        bulge[id] = FLT_MAX;
+        if (lane_cluster[id] == SAC_SOFT_SPANS) continue;
+        const float *centre = m->clusters[lane_cluster[id]].rest_centre, *f = facing[id];
+        float c[3] = {rest[id / 8].x[id % 8] + centre[0], rest[id / 8].y[id % 8] + centre[1],
+                      rest[id / 8].z[id % 8] + centre[2]},
+              most = -FLT_MAX, least = 1;
+        for (uint32_t i = range[id].first; i < range[id].first + range[id].count; i++) {
+            const float *n = given[order[i]];
+            uint32_t p = order[i];
+            float along = n[0] * f[0] + n[1] * f[1] + n[2] * f[2];
+            float d = (m->x[p] - c[0]) * f[0] + (m->y[p] - c[1]) * f[1] + (m->z[p] - c[2]) * f[2];
+            least = along < least ? along : least, most = d > most ? d : most;
+        }
+        if (least > 0.9f) bulge[id] = most;
     }
-    b->tree->normal = (const float(*)[3])out;
+    b->tree->normal = (const float(*)[3])out, b->tree->facing = (const float(*)[3])facing;
+    b->tree->bulge = bulge;
     return true;
 }
 
-static bool fill_triangles(building *b)
+/* Whether a cluster's map bounds a point: those beyond its overlap it knows nothing about. */
+static bool member(const sac_soft_model *m, uint32_t cluster, uint32_t point)
+{
+    const sac_soft_cluster *c = &m->clusters[cluster];
+    uint32_t low = 0, high = c->count; /* ascending */
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (m->point[c->first + middle] < point)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->count && m->point[c->first + low] == point;
+}
+
+/* Gives each triangle to its first corner whose cluster knows all three, and orders them as the points are.
+ */
+static bool fill_triangles(building *b, const uint32_t *order)
 {
     sac_soft_tree *tree = b->tree;
-    uint32_t points = b->model->count, count = tree->def.triangle_count;
+    const sac_soft_model *m = b->model;
+    uint32_t points = m->count, count = tree->def.triangle_count;
     if (!count) return true;
     uint32_t(*triangles)[3] = sac_arena_alloc(&tree->arena, count, sizeof *triangles);
     uint32_t *first = sac_arena_alloc(&tree->arena, (size_t)points + 2, sizeof *first);
-    uint32_t *at = sac_arena_alloc(&tree->arena, (size_t)count * 3, sizeof *at);
-    if (!triangles || !first || !at) return false;
+    uint32_t *at = sac_arena_alloc(&tree->arena, count, sizeof *at);
+    b->place = sac_arena_alloc(&tree->arena, points, sizeof *b->place);
+    if (!triangles || !first || !at || !b->place) return false;
     memcpy(triangles, tree->def.triangles, count * sizeof *triangles);
     memset(first, 0, ((size_t)points + 2) * sizeof *first);
-    for (uint32_t i = 0; i < count * 3; i++) first[triangles[i / 3][i % 3] + 2]++;
-    for (uint32_t i = 0; i < points; i++) first[i + 2] += first[i + 1];
-    for (uint32_t i = 0; i < count * 3; i++) at[first[triangles[i / 3][i % 3] + 1]++] = i / 3;
+    for (uint32_t i = 0; i < points; i++) b->place[order[i]] = i;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t t = 0; t < count; t++) {
+            int owner = 0;
+            for (int k = 2; k >= 0; k--) {
+                uint32_t home = m->home[triangles[t][k]];
+                bool all = true;
+                for (int l = 0; l < 3; l++) all = all && (l == k || member(m, home, triangles[t][l]));
+                if (all) owner = k;
+            }
+            uint32_t place = b->place[triangles[t][owner]];
+            if (pass)
+                at[first[place + 1]++] = t;
+            else
+                first[place + 2]++;
+        }
+        for (uint32_t i = 0; i < points && !pass; i++) first[i + 2] += first[i + 1];
+    }
     tree->triangles = (const uint32_t(*)[3])triangles, tree->triangle_count = count;
     tree->triangle_first = first, tree->triangle_at = at;
     return true;
+}
+
+/* Points a node's sphere must hold, relative to the centre of its cluster: in float, as the slots have it,
+ * because goals are made from these. */
+static uint32_t contents(building *b, const uint32_t *order, const node *n)
+{
+    const sac_soft_model *m = b->model;
+    const sac_soft_tree *tree = b->tree;
+    const float *centre = m->clusters[n->cluster].rest_centre;
+    uint32_t end = n->range.first + n->range.count, count = n->range.count, corners = 0;
+    if (tree->triangles) corners = (tree->triangle_first[end] - tree->triangle_first[n->range.first]) * 3;
+    for (uint32_t k = 0; k < n->range.count + corners; k++) {
+        uint32_t p, to = k;
+        if (k < n->range.count) {
+            p = order[n->range.first + k];
+        } else {
+            uint32_t i = k - n->range.count;
+            p = tree->triangles[tree->triangle_at[tree->triangle_first[n->range.first] + i / 3]][i % 3];
+            if (b->place[p] >= n->range.first && b->place[p] < end) continue;
+            to = count++;
+        }
+        b->q[to][0] = m->x[p] - centre[0], b->q[to][1] = m->y[p] - centre[1],
+        b->q[to][2] = m->z[p] - centre[2];
+    }
+    return count;
 }
 
 static bool fill(building *b)
@@ -234,6 +317,7 @@ static bool fill(building *b)
     memcpy(parents, b->parents.data, blocks * sizeof *parents);
     memset(range, 0, (size_t)blocks * 8 * sizeof *range);
     for (uint32_t i = 0; i < m->count; i++) order[i] = b->points[i].point;
+    if (!fill_triangles(b, order)) return false;
     float *lanes = (float *)rest;
     for (size_t i = 0; i < (size_t)blocks * sizeof *rest / sizeof(float); i++) lanes[i] = NAN;
     for (uint32_t i = 0; i < blocks * 8; i++) lane_cluster[i] = SAC_SOFT_SPANS;
@@ -243,15 +327,9 @@ static bool fill(building *b)
         for (uint32_t k = 0; k < n->range.count; k++) /* children come later */
             leaf[order[n->range.first + k]] = n->id;
         if (n->last - n->cluster > 1) continue;
-        const float *centre = m->clusters[n->cluster].rest_centre;
         lane_cluster[n->id] = n->cluster;
-        for (uint32_t k = 0; k < n->range.count; k++) {
-            uint32_t p = order[n->range.first + k];
-            /* In float, as the slots have it: goals are made from these. */
-            b->q[k][0] = m->x[p] - centre[0], b->q[k][1] = m->y[p] - centre[1],
-            b->q[k][2] = m->z[p] - centre[2];
-        }
-        sac_soft_rest_fit((const double(*)[3])b->q, n->range.count, &rest[n->id / 8], n->id % 8);
+        uint32_t count = contents(b, order, n);
+        sac_soft_rest_fit((const double(*)[3])b->q, count, &rest[n->id / 8], n->id % 8);
     }
     for (uint32_t i = 0; i < blocks; i++) {
         cluster[i] = lane_cluster[i * 8];
@@ -260,7 +338,7 @@ static bool fill(building *b)
     }
     tree->links = links, tree->parents = parents, tree->cluster = cluster, tree->lane_cluster = lane_cluster;
     tree->range = range, tree->order = order, tree->leaf = leaf, tree->rest = rest;
-    return fill_normals(b, order, range) && fill_triangles(b);
+    return fill_normals(b, order, range, lane_cluster, rest);
 }
 
 static bool build(building *b)
@@ -268,7 +346,7 @@ static bool build(building *b)
     const sac_soft_model *m = b->model;
     uint32_t n = m->cluster_count;
     b->points = sac_alloc(m->count, sizeof *b->points);
-    b->q = sac_alloc(m->count, sizeof *b->q);
+    b->q = sac_alloc(m->count + 3 * (size_t)b->tree->def.triangle_count, sizeof *b->q);
     b->cluster_first = sac_alloc_zero(n + 1, sizeof *b->cluster_first);
     if (!b->points || !b->q || !b->cluster_first) return false;
     for (uint32_t i = 0; i < m->count; i++) b->cluster_first[m->home[i] + 1]++;
@@ -304,7 +382,7 @@ sac_result sac_soft_tree_create(const sac_soft_model *model, const sac_soft_tree
     bool ok = build(&b);
     tree->def.normals = NULL, tree->def.triangles = NULL; /* the caller's */
     sac_free(b.points, model->count, sizeof *b.points);
-    sac_free(b.q, model->count, sizeof *b.q);
+    sac_free(b.q, model->count + 3 * (size_t)def->triangle_count, sizeof *b.q);
     sac_free(b.cluster_first, model->cluster_count + 1, sizeof *b.cluster_first);
     sac_array_fini(&b.nodes), sac_array_fini(&b.links), sac_array_fini(&b.parents);
     if (!ok) sac_soft_tree_destroy(&tree);

@@ -40,7 +40,7 @@ typedef struct sac_soft_tree_def {
     uint32_t most_depth;
     /* Of the points at rest, outwards, unit; read while building. NULL (default): nodes know none. */
     const float (*normals)[3];
-    /* Over the points; read while building. Leaves then know the triangles at their points. */
+    /* Over the points; read while building. Spheres then hold whole triangles. */
     const uint32_t (*triangles)[3];
     uint32_t triangle_count;
 } sac_soft_tree_def;
@@ -65,14 +65,21 @@ typedef struct sac_soft_tree {
     const sac_soft_range *range;  /* of each node */
     const uint32_t *order;        /* points */
     const uint32_t *leaf;         /* of each point: the node */
-    /* Triangles, if any were given, and those that have a corner at point i: triangle_at[triangle_first[i]]
-     * up to triangle_first[i + 1]. */
+    /* Triangles, if any were given. Each belongs to one of its corners, and the sphere of a node holds the
+     * triangles of its points whole: those of the points order[i] up to order[k] are
+     * triangle_at[triangle_first[i]] up to triangle_at[triangle_first[k]]. */
     const uint32_t (*triangles)[3];
     const uint32_t *triangle_first, *triangle_at;
     uint32_t triangle_count;
     /* Of each node: mean normal at rest, unit, zero when unknown or when its points do not agree within
      * SAC_CONTACT_CONE. NULL: none was given. */
     const float (*normal)[3];
+    /* The same for patches that are not so flat: where their points look on the whole; zero where they look
+     * everywhere. */
+    const float (*facing)[3];
+    /* How far the points of a node reach beyond the centre of its sphere along `facing`, at rest; FLT_MAX for
+     * a patch whose points look more than 25 degrees away from it. */
+    const float *bulge;
     /* Private. */
     const struct sac_soft_rest_block *rest;
     sac_arena arena;

@@ -50,6 +50,8 @@ struct sac_soft_cover {
 
 /* What a refit of spheres of this cluster needs, as the body is now. */
 sac_refit_job sac_refit_job_of(sac_soft_cover *cover, uint32_t cluster);
+/* A normal at rest, as the map has turned it: by the cofactors of its linear part. */
+void sac_soft_turn_normal(const float a[3][3], const float n[3], float out[3]);
 /* soft_live.c: fills in view and live. */
 void sac_soft_cover_live(sac_soft_cover *cover);
 

@@ -60,7 +60,7 @@ static void check_form(const sac_soft_shape *shape)
     }
     /* Nodes of a level are no farther from their points than the gap says, and deeper levels not farther. */
     for (uint32_t level = 0; level < SAC_TREE_MOST_DEPTH; level++)
-        assert_true(form.level_gap[level + 1] <= form.level_gap[level] * 1.0001f);
+        assert_true(form.level_gap[level + 1] <= form.level_gap[level] * 1.01f);
     assert_true(form.level_gap[0] <= form.ball[3] * 1.2f);
     assert_true(form.thickness > 0 && isfinite(form.thickness));
     assert_true(form.mass.volume > 0 && isfinite(form.mass.volume));

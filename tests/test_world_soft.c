@@ -81,7 +81,7 @@ static void lies_on_the_floor(void **state)
         sac_body_id body = make(world, add_soft(world, shape), 0, 1, 0);
         bool begun = false, hit = false;
         double start = sac_world_energy(world);
-        for (int i = 0; i < 540; i++) {
+        for (int i = 0; i < 900; i++) {
             sac_step_report report = step(world, 0);
             CHECK(report.soft_contacts == 0 || report.refits > 0);
             const sac_contact_event *events;
