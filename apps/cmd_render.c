@@ -281,6 +281,7 @@ static int check(const render_options *o, uint32_t *width, uint32_t *height)
     float point[3];
     if (!o->show.scene)
         return sac_options_usage_error("render", "which scene? hailstorm, workshop, billiards, side-by-side, "
+                                                 "flowers, three-hundred, santas, jelly, "
                                                  "one of saccade run, or a file");
     if (!parse_size(o->size, width, height))
         return sac_options_usage_error("render", "--size wants WIDTHxHEIGHT, 16x16 to %dx%d, not '%.40s'",

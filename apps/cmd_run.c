@@ -190,7 +190,12 @@ int sac_cmd_run(int argc, char **argv)
         "  workshop   a table full of things to grab, stack and throw\n"
         "  hailstorm  knots, gears and springs rain into a courtyard\n"
         "  billiards  a few collisions that matter, seen closely\n"
-        "  side-by-side  a pile; in saccade view, render and xr two of it, round-robin and jnd",
+        "  side-by-side  a pile; in saccade view, render and xr two of it, round-robin and jnd\n"
+        "and of bodies that bend\n"
+        "  flowers    three soft flowers in pots, to be pushed and pulled by hand\n"
+        "  three-hundred  300 soft toys of 131,000 points, dropped together\n"
+        "  santas     a ring of hanging figures whose fine surfaces follow a few nodes\n"
+        "  jelly      soft toys, and rigid knots, gears and springs, in one pile",
         options,
         sizeof options / sizeof *options,
         "A miss is a step whose own CPU time is more than 250 us over the budget. The noise floor is the\n"
@@ -200,7 +205,8 @@ int sac_cmd_run(int argc, char **argv)
     if (!words)
         return sac_options_usage_error("run",
                                        "which scene? pile, burst, wake, rain, stack, avalanche, orrery, "
-                                       "workshop, hailstorm, billiards, side-by-side, or a file");
+                                       "workshop, hailstorm, billiards, side-by-side, flowers, "
+                                       "three-hundred, santas, jelly, or a file");
     if (is_scene_file(o.scene) && (o.bodies || o.shape))
         return sac_options_usage_error(
             "run", "--bodies and --shape are for built-in scenes; %s says itself what is in it", o.scene);

@@ -123,6 +123,8 @@ void sac_show_close(sac_show **pointer)
     sac_gallery_destroy(&show->gallery);
     sac_array_fini(&show->models);
     sac_array_fini(&show->instances);
+    sac_array_fini(&show->skinned);
+    for (int i = 0; i < 2; i++) sac_array_fini(&show->joints[i]);
     sac_array_fini(&show->lines);
     sac_array_fini(&show->balls);
     sac_canvas_fini(&show->legend);
@@ -209,6 +211,7 @@ static sac_result step_all(sac_show *show, uint32_t steps, uint64_t deadline_ns,
             result = step_world(show, &show->worlds[i], deadline_ns, to_come--, error);
         if (result != SAC_OK) break;
         show->steps++, show->stats.steps++;
+        sac_show_soft_turn(show);
         for (uint32_t i = 0; i < show->world_count && result == SAC_OK; i++)
             result = sac_show_follow(show, &show->worlds[i], error);
         for (int h = 0; h < SAC_HANDS && show->has_hands; h++)

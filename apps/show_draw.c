@@ -8,7 +8,7 @@
 enum { STRIP_WIDTH = 420, STRIP_HEIGHT = 150 };
 static const float WRIST_UNIT = 0.0005f; /* metres a canvas unit: a strip as wide as a hand */
 static const uint32_t GLASS = 0x90f0e8e0u, PALM = 0xffb7c4d6u, PALM_CLOSED = 0xff8fa9cfu, GHOST = 0x60ffffffu,
-                      INK = 0xff40352eu;
+                      INK = 0xff40352eu, STRING = 0xff4a545eu;
 
 static sac_result add_bodies(sac_show *show, sac_show_world *w, sac_error *error)
 {
@@ -16,7 +16,9 @@ static sac_result add_bodies(sac_show *show, sac_show_world *w, sac_error *error
     float alpha = (float)show->alpha;
     const sac_insight *on = &show->worlds[0].insight;
     bool painted = on->paint != SAC_PAINT_MATERIAL || on->front || on->contacts;
-    if (!sac_array_reserve(&show->instances, first + w->slots.count)) return sac_show_no_memory(error);
+    if (!sac_array_reserve(&show->instances, first + w->slots.count) ||
+        !sac_array_reserve(&show->skinned, show->skinned.count + w->slots.count))
+        return sac_show_no_memory(error);
     sac_instance *out = show->instances.data + first;
     for (size_t i = 0; i < w->slots.count; i++) {
         sac_show_slot *slot = &w->slots.data[i];
@@ -36,7 +38,10 @@ static sac_result add_bodies(sac_show *show, sac_show_world *w, sac_error *error
             if (sac_body_get(w->world, slot->id, &state, NULL) == SAC_OK) sac_insight_colour(on, &state, out);
         }
         show->stats.bodies += slot->dynamic;
-        out++;
+        if (slot->joint_count)
+            sac_show_soft_draw(slot, w->origin, out, &show->skinned.data[show->skinned.count++]);
+        else
+            out++;
     }
     show->instances.count = (size_t)(out - show->instances.data);
     return SAC_OK;
@@ -57,6 +62,20 @@ static bool add_glass(sac_show *show, const sac_show_world *w)
             }
             if (!sac_array_push(&show->lines, line)) return false;
         }
+    return true;
+}
+
+static bool add_strings(sac_show *show, const sac_show_world *w)
+{
+    for (size_t i = 0; i < w->staging.strings.count; i++) {
+        const sac_string *string = &w->staging.strings.data[i];
+        sac_line line = {.colour = STRING, .width = 5};
+        for (int k = 0; k < 3; k++) {
+            line.from[k] = string->from[k] + w->origin[k];
+            line.to[k] = string->to[k] + w->origin[k];
+        }
+        if (!sac_array_push(&show->lines, line)) return false;
+    }
     return true;
 }
 
@@ -271,12 +290,13 @@ sac_result sac_show_draw(sac_show *show, const sac_eye *eyes, uint32_t eye_count
     *out = sac_default_drawing();
     if (eye_count > SAC_DRAWING_MOST_VIEWS) eye_count = SAC_DRAWING_MOST_VIEWS;
     out->views = eyes, out->view_count = eye_count;
-    show->instances.count = show->lines.count = show->balls.count = 0;
+    show->instances.count = show->skinned.count = show->lines.count = show->balls.count = 0;
     show->stats.bodies = 0;
     set_sky(show, out);
     for (uint32_t i = 0; i < show->world_count && result == SAC_OK; i++) {
         result = add_bodies(show, &show->worlds[i], error);
-        room = room && add_glass(show, &show->worlds[i]) && add_insight(show, &show->worlds[i]);
+        room = room && add_glass(show, &show->worlds[i]) && add_strings(show, &show->worlds[i]) &&
+               add_insight(show, &show->worlds[i]);
     }
     room = room && add_hands(show);
     if (eye_count) {
@@ -286,6 +306,13 @@ sac_result sac_show_draw(sac_show *show, const sac_eye *eyes, uint32_t eye_count
     }
     if (result == SAC_OK && !room) result = sac_show_no_memory(error);
     out->instances = show->instances.data, out->instance_count = (uint32_t)show->instances.count;
+    out->skinned = show->skinned.data, out->skinned_count = (uint32_t)show->skinned.count;
+    out->joint_count = (uint32_t)show->joints[0].count;
+    if (out->joint_count) {
+        out->joints = (const sac_joint *)show->joints[show->newest].data;
+        out->joints_before = (const sac_joint *)show->joints[show->newest ^ 1].data;
+        out->blend = (float)show->alpha;
+    }
     out->lines = show->lines.data, out->line_count = (uint32_t)show->lines.count;
     out->balls = show->balls.data, out->ball_count = (uint32_t)show->balls.count;
     show->stats.own_ns = show->own_ns + (sac_time_thread_cpu_ns() - cpu);

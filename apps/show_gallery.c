@@ -67,6 +67,8 @@ static sac_result add_prop(sac_show *show, const sac_prop *prop, uint32_t *out_m
     case SAC_PROP_HEIGHTS:
         mesh = sac_prop_mesh_heights(prop);
         break;
+    case SAC_PROP_SOFT:
+        return sac_show_add_soft(show, prop, out_model, error);
     case SAC_PROP_PLANE:
         return SAC_OK; /* the ground grid */
     }

@@ -13,6 +13,12 @@ typedef struct sac_show_slot {
     uint32_t colour;
     float gloss;
     bool dynamic;
+    /* What bends: joints in the show's arrays; joint_count 0: stiff. */
+    uint32_t first_joint, joint_count;
+    bool even;      /* both arrays hold the same */
+    uint64_t taken; /* the step its joints are of */
+    float ball[4];  /* it is in there now */
+    float reach;    /* of what is drawn from the points */
 } sac_show_slot;
 
 typedef struct sac_show_world {
@@ -26,6 +32,10 @@ typedef struct sac_show_world {
     sac_canvas strip, label;
     size_t cues; /* that were played when the actors were last looked through */
 } sac_show_world;
+
+typedef struct sac_joint_cell {
+    sac_joint rows;
+} sac_joint_cell;
 
 struct sac_show {
     sac_show_def def;
@@ -44,6 +54,9 @@ struct sac_show {
     sac_show_stats stats;
     uint64_t own_ns; /* of advance, until draw has added its own */
     sac_array(sac_instance) instances;
+    sac_array(sac_skinned) skinned;
+    sac_array(sac_joint_cell) joints[2]; /* of the last two steps, by turns */
+    uint32_t newest;                     /* of the two */
     sac_line_array lines;
     sac_ball_array balls;
     sac_canvas legend;
@@ -61,5 +74,18 @@ sac_result sac_show_enter_all(sac_show *show, sac_show_world *w, sac_error *erro
 sac_result sac_show_follow(sac_show *show, sac_show_world *w, sac_error *error);
 /* The pose between the two. */
 void sac_show_between(const sac_show_slot *slot, uint64_t step, float alpha, sac_instance *out);
+
+/* ---- what bends (show_soft.c) ---- */
+
+sac_result sac_show_add_soft(sac_show *show, const sac_prop *prop, uint32_t *out_model, sac_error *error);
+/* Room for its joints, and where they are now. False when out of memory. */
+bool sac_show_soft_enter(sac_show *show, const sac_prop *prop, const sac_soft *soft, sac_show_slot *slot);
+/* After each step: the older joints make room, then those that moved are taken, those that did not stay. */
+void sac_show_soft_turn(sac_show *show);
+void sac_show_soft_take(sac_show *show, const sac_soft *soft, sac_show_slot *slot);
+void sac_show_soft_rest(sac_show *show, sac_show_slot *slot);
+/* Colours as those of `like`. */
+void sac_show_soft_draw(const sac_show_slot *slot, const float origin[3], const sac_instance *like,
+                        sac_skinned *out);
 
 #endif

@@ -9,6 +9,11 @@ const char sac_show_scenes[] =
     "  hailstorm     knots, gears and springs rain into a courtyard\n"
     "  billiards     a few collisions that matter, seen closely\n"
     "  side-by-side  the same pile at the same budget, left round-robin, right jnd\n"
+    "of bodies that bend\n"
+    "  flowers       three soft flowers in pots, to be pushed and pulled by hand\n"
+    "  three-hundred 300 soft toys of 131,000 points, dropped together\n"
+    "  santas        a ring of hanging figures whose fine surfaces follow a few nodes\n"
+    "  jelly         soft toys, and rigid knots, gears and springs, in one pile\n"
     "or one of pile burst wake rain stack avalanche orrery (saccade run --help)";
 
 static const char *const paints[SAC_PAINTS + 1] = {"material", "group", "level", "jnd", NULL};

@@ -16,13 +16,16 @@ static void enter(sac_show *show, sac_show_world *w, uint32_t index, sac_body_id
 {
     sac_show_slot *slot = &w->slots.data[index];
     sac_body_state state;
-    *slot = (sac_show_slot){.model = UINT32_MAX};
+    *slot = (sac_show_slot){
+        .model = UINT32_MAX, .first_joint = slot->first_joint, .joint_count = slot->joint_count};
     if (sac_body_get(w->world, id, &state, NULL) != SAC_OK) return;
     uint32_t prop = prop_of(&w->staging, state.shape);
     slot->id = id;
     slot->before = slot->now = state.pose;
     slot->dynamic = state.kind == SAC_BODY_DYNAMIC;
     if (prop == UINT32_MAX) return;
+    const sac_soft *soft = sac_body_soft(w->world, id);
+    if (soft && !sac_show_soft_enter(show, &w->staging.props.data[prop], soft, slot)) return;
     slot->model = show->models.data[prop];
     sac_show_material(&w->staging, prop, index, slot);
 }
@@ -64,7 +67,10 @@ sac_result sac_show_follow(sac_show *show, sac_show_world *w, sac_error *error)
         slot->before = slot->now;
         slot->now = event->pose;
         slot->moved = show->steps;
+        const sac_soft *soft = slot->joint_count ? sac_body_soft(w->world, slot->id) : NULL;
+        if (soft) sac_show_soft_take(show, soft, slot);
     }
+    for (size_t i = 0; i < w->slots.count; i++) sac_show_soft_rest(show, &w->slots.data[i]);
     /* Whoever a cue brought in may stand still. */
     return w->cues == w->staging.next_cue ? SAC_OK : sac_show_enter_all(show, w, error);
 }

@@ -1,11 +1,13 @@
 #include "apps/staging.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "apps/console.h"
+#include "apps/figure.h"
 #include "apps/tree_open.h"
 
 void sac_staging_init(sac_staging *staging, const char *name)
@@ -33,6 +35,7 @@ void sac_staging_fini(sac_staging *staging)
         sac_prop *prop = &staging->props.data[i];
         sac_tree_destroy(&prop->tree);
         if (prop->terrain) sac_terrain_destroy(&prop->terrain);
+        sac_soft_shape_destroy(&prop->soft);
         sac_shape_close(&prop->shape);
         if (prop->source) sac_free(prop->source, strlen(prop->source) + 1, 1);
         sac_free(prop->heights, (size_t)prop->columns * prop->rows, sizeof *prop->heights);
@@ -40,6 +43,7 @@ void sac_staging_fini(sac_staging *staging)
     sac_array_fini(&staging->props);
     sac_array_fini(&staging->actors);
     sac_array_fini(&staging->cues);
+    sac_array_fini(&staging->strings);
     sac_array_fini(&staging->script_bodies);
 }
 
@@ -111,13 +115,117 @@ static sac_result bake_prop(sac_prop *prop, uint32_t threads, sac_error *error)
 
 static sac_result open_terrain(sac_prop *prop, sac_error *error)
 {
-    sac_result result = sac_shape_open(prop->source, prop->triangles, false, &prop->shape, error);
+    sac_result result = prop->figure
+                            ? sac_figure_mesh(prop->source, prop->triangles / 2, &prop->shape.mesh, error)
+                            : sac_shape_open(prop->source, prop->triangles, false, &prop->shape, error);
     if (result == SAC_OK && !prop->shape.mesh)
         result = sac_error_set(error, SAC_ERROR_ARGUMENT, "give a mesh",
                                "'%.100s' is a set of spheres, not triangles", prop->source);
     if (result == SAC_OK) result = sac_terrain_from_mesh(prop->shape.mesh, &prop->terrain, error);
     if (result == SAC_OK) result = sac_form_from_terrain(&prop->form, prop->terrain, error);
     return result;
+}
+
+/* A mesh of about so many vertices. */
+static sac_result soft_mesh(const sac_prop *prop, uint32_t vertices, sac_mesh **out_mesh, sac_error *error)
+{
+    sac_shape shape;
+    sac_box box = sac_box_empty();
+    if (prop->figure) return sac_figure_mesh(prop->source, vertices, out_mesh, error);
+    sac_result result = sac_shape_open(prop->source, 2 * vertices, false, &shape, error);
+    if (result != SAC_OK) return result;
+    if (!shape.mesh) {
+        sac_shape_close(&shape);
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "give a mesh",
+                             "'%.100s' is a set of spheres; only a mesh can bend", prop->source);
+    }
+    for (uint32_t i = 0; i < shape.mesh->vertex_count; i++) sac_box_add(&box, shape.mesh->vertices[i]);
+    float largest =
+        fmaxf(box.high[0] - box.low[0], fmaxf(box.high[1] - box.low[1], box.high[2] - box.low[2]));
+    float(*vertex)[3] = sac_alloc(shape.mesh->vertex_count, sizeof *vertex);
+    if (!vertex)
+        result = sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for '%.100s'", prop->source);
+    for (uint32_t i = 0; vertex && i < shape.mesh->vertex_count; i++)
+        for (int k = 0; k < 3; k++)
+            vertex[i][k] =
+                (shape.mesh->vertices[i][k] - 0.5f * (box.low[k] + box.high[k])) * prop->across / largest;
+    if (result == SAC_OK)
+        result = sac_mesh_create((const float(*)[3])vertex, shape.mesh->vertex_count,
+                                 (const uint32_t(*)[3])shape.mesh->triangles, shape.mesh->triangle_count,
+                                 shape.name, out_mesh, error);
+    sac_free(vertex, shape.mesh->vertex_count, sizeof *vertex);
+    sac_shape_close(&shape);
+    return result;
+}
+
+typedef float point[3];
+
+static bool is_pinned(const sac_prop *prop, const float at[3])
+{
+    bool inside = prop->pinned;
+    for (int k = 0; k < 3; k++) inside = inside && at[k] >= prop->pins.low[k] && at[k] <= prop->pins.high[k];
+    return inside;
+}
+
+/* So many of the vertices, each as far as can be from those before. */
+static bool spread(const sac_mesh *mesh, uint32_t count, point *out)
+{
+    float *near = sac_alloc(mesh->vertex_count, sizeof *near);
+    uint32_t next = 0;
+    for (uint32_t i = 0; near && i < mesh->vertex_count; i++) near[i] = FLT_MAX;
+    for (uint32_t n = 0; near && n < count; n++) {
+        memcpy(out[n], mesh->vertices[next], sizeof *out);
+        float most = -1;
+        for (uint32_t i = 0; i < mesh->vertex_count; i++) {
+            float d2 = 0;
+            for (int k = 0; k < 3; k++)
+                d2 += (mesh->vertices[i][k] - out[n][k]) * (mesh->vertices[i][k] - out[n][k]);
+            near[i] = fminf(near[i], d2);
+            if (near[i] > most) most = near[i], next = i;
+        }
+    }
+    sac_free(near, mesh->vertex_count, sizeof *near);
+    return near != NULL;
+}
+
+/* Points are the vertices of a mesh, or, under a finer surface or in a file of many, spread over it. What is
+ * pinned carries the rest, and is heavy enough to. */
+static sac_result open_soft(sac_prop *prop, sac_error *error)
+{
+    static const float ANCHOR = 60; /* times the mass of all */
+    sac_soft_shape_def def = sac_default_soft_shape_def();
+    sac_mesh *mesh = NULL;
+    sac_result result = soft_mesh(prop, prop->surface ? prop->surface : prop->points, &mesh, error);
+    if (result != SAC_OK) return result;
+    bool finer = mesh->vertex_count > 2 * prop->points;
+    uint32_t count = finer ? prop->points : mesh->vertex_count, pinned = 0;
+    point *points = sac_alloc(count, sizeof *points);
+    float *masses = sac_alloc(count, sizeof *masses);
+    sac_meshless_surface surface = {.vertices = (const float(*)[3])mesh->vertices,
+                                    .vertex_count = mesh->vertex_count,
+                                    .triangles = (const uint32_t(*)[3])mesh->triangles,
+                                    .triangle_count = mesh->triangle_count};
+    if (!points || !masses || (finer && !spread(mesh, count, points))) {
+        result = sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for '%.100s'", prop->source);
+    } else {
+        if (!finer) memcpy(points, mesh->vertices, count * sizeof *points);
+        for (uint32_t i = 0; i < count; i++) pinned += is_pinned(prop, points[i]);
+        for (uint32_t i = 0; i < count; i++)
+            masses[i] = is_pinned(prop, points[i]) ? ANCHOR * prop->mass / (float)pinned
+                                                   : prop->mass / (float)(count - pinned);
+        def.soft = prop->matter;
+        def.points = (const float(*)[3])points, def.point_count = count, def.masses = masses;
+        if (finer)
+            def.surface = &surface;
+        else
+            def.triangles = surface.triangles, def.triangle_count = surface.triangle_count;
+        result = sac_soft_shape_create(&def, &prop->soft, error);
+    }
+    sac_free(points, count, sizeof *points);
+    sac_free(masses, count, sizeof *masses);
+    sac_mesh_destroy(&mesh);
+    if (result == SAC_OK && prop->skin) result = soft_mesh(prop, prop->skin, &prop->shape.mesh, error);
+    return result == SAC_OK ? sac_form_from_soft(&prop->form, prop->soft, error) : result;
 }
 
 static sac_result open_prop(sac_prop *prop, uint32_t threads, sac_error *error)
@@ -143,6 +251,8 @@ static sac_result open_prop(sac_prop *prop, uint32_t threads, sac_error *error)
         return result == SAC_OK ? sac_form_from_terrain(&prop->form, prop->terrain, error) : result;
     case SAC_PROP_TERRAIN:
         return open_terrain(prop, error);
+    case SAC_PROP_SOFT:
+        return open_soft(prop, error);
     }
     return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "a prop of no kind");
 }
@@ -170,12 +280,28 @@ sac_result sac_staging_open(sac_staging *staging, uint32_t threads, sac_error *e
 
 /* ---- raising ---- */
 
+static sac_result pin(const sac_prop *prop, sac_world *world, sac_body_id body, sac_error *error)
+{
+    const sac_soft *soft = sac_body_soft(world, body);
+    if (!prop->soft || !soft) return SAC_OK;
+    const sac_soft_shape_parts parts = sac_soft_shape_parts_of(prop->soft);
+    const sac_soft_points now = sac_soft_view(soft);
+    sac_result result = SAC_OK;
+    for (uint32_t i = 0; i < parts.point_count && result == SAC_OK; i++) {
+        const float at[3] = {now.x[i], now.y[i], now.z[i]};
+        if (is_pinned(prop, parts.points[i])) result = sac_body_pin(world, body, i, at, error);
+    }
+    return result;
+}
+
 static sac_result enter(sac_staging *staging, sac_world *world, sac_actor *actor, sac_error *error)
 {
     sac_body_def def = actor->def;
     def.shape = staging->props.data[actor->prop].id;
     def.user = (uint64_t)(actor - staging->actors.data) + 1;
-    if (sac_body_create(world, &def, &actor->id, error) == SAC_OK) return SAC_OK;
+    if (sac_body_create(world, &def, &actor->id, error) == SAC_OK &&
+        pin(&staging->props.data[actor->prop], world, actor->id, error) == SAC_OK)
+        return SAC_OK;
     return place_error(staging, actor->line, "body", actor->name, error);
 }
 

@@ -23,6 +23,7 @@
 
 #include "apps/shape.h"
 #include "base/rng.h"
+#include "deform/deform.h"
 #include "runtime/world.h"
 
 enum { SAC_NAME_MOST = 48, SAC_SOURCE_MOST = 1024 };
@@ -36,7 +37,8 @@ typedef enum sac_prop_kind {
     SAC_PROP_BOX,
     SAC_PROP_PLANE,
     SAC_PROP_HEIGHTS,
-    SAC_PROP_TERRAIN /* static triangles, built-in or file */
+    SAC_PROP_TERRAIN, /* static triangles, built-in or file */
+    SAC_PROP_SOFT     /* bends: a figure (figure.h), a built-in mesh or a file */
 } sac_prop_kind;
 
 typedef struct sac_prop {
@@ -44,6 +46,7 @@ typedef struct sac_prop {
     sac_prop_kind kind;
     char *source;              /* BAKED, TREE, TERRAIN: owned */
     bool builtin;              /* the source is a built-in's name, no file */
+    bool figure;               /* SOFT, TERRAIN: it is a figure's name */
     uint32_t triangles, depth; /* BAKED: of a built-in mesh, 0 its default; levels of the tree, default 3 */
     bool quick;                /* BAKED: without the optimiser, in a third of the time */
     float radius;              /* SPHERE, CAPSULE */
@@ -51,6 +54,15 @@ typedef struct sac_prop {
     float normal[3], offset;   /* PLANE */
     float *heights, spacing;   /* HEIGHTS: owned, row by row */
     uint32_t columns, rows;
+    /* SOFT */
+    sac_soft_def matter; /* how it bends */
+    uint32_t points;     /* that are simulated, about */
+    uint32_t surface;    /* vertices of a finer surface that follows them and is what is met; 0: none */
+    uint32_t skin;       /* vertices of a finer mesh that is drawn only; 0: what is met is drawn */
+    float across;        /* not a figure: the largest side of its box */
+    float mass;          /* kg */
+    bool pinned;         /* points inside `pins`, at rest, stay where its bodies enter */
+    sac_box pins;
     bool hidden;     /* not drawn: glass walls */
     uint32_t colour; /* sRGB, 0xrrggbb; 0: from the palette */
     float gloss;     /* 0 chalk to 1 lacquer */
@@ -60,6 +72,7 @@ typedef struct sac_prop {
     sac_shape shape; /* what there is to draw: mesh or spheres */
     sac_tree *tree;
     sac_terrain *terrain;
+    sac_soft_shape *soft;
     sac_form form;
     sac_shape_id id;
 } sac_prop;
@@ -72,6 +85,11 @@ typedef struct sac_actor {
     int64_t line;
     sac_body_id id; /* 0: not on stage */
 } sac_actor;
+
+/* A line that is drawn and no more: what a figure hangs by. */
+typedef struct sac_string {
+    float from[3], to[3];
+} sac_string;
 
 typedef enum sac_cue_kind {
     SAC_CUE_PUSH,   /* vector: impulse, N s, at the centre of mass */
@@ -100,6 +118,7 @@ struct sac_staging {
     char file[256]; /* of a scene file, for errors; else "" */
     sac_array(sac_prop) props;
     sac_array(sac_actor) actors;
+    sac_array(sac_string) strings;
     sac_array(sac_cue) cues; /* in order of time once opened */
     size_t next_cue;
     float gravity[3];
@@ -141,8 +160,8 @@ void sac_staging_init(sac_staging *staging, const char *name);
 void sac_staging_fini(sac_staging *staging);
 
 /* pile, burst, wake, rain, stack, avalanche, orrery; made for VR: workshop, hailstorm, billiards,
- * side-by-side. ERROR_ARGUMENT for another name, with what was meant. On
- * failure there is nothing to release. */
+ * side-by-side; of what bends: flowers, three-hundred, santas, jelly. ERROR_ARGUMENT for another name, with
+ * what was meant. On failure there is nothing to release. */
 sac_result sac_staging_builtin(sac_staging *out_staging, const char *name, const sac_staging_def *def,
                                sac_error *error);
 /* NULL past the last. `out_about` may be NULL. */

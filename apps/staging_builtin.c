@@ -436,6 +436,12 @@ static const struct {
     {"billiards", "a few collisions that matter, seen closely", NULL, 18, 1, sac_plan_billiards},
     {"side-by-side", "the same pile at the same budget, round-robin and jnd", "t24", 300, SAC_SHARED_SEED,
      sac_plan_side_by_side},
+    {"flowers", "three soft flowers in pots, to be pushed and pulled by hand", NULL, 3, 1, sac_plan_flowers},
+    {"three-hundred", "300 soft toys of 131,000 points, dropped together", NULL, 300, 1,
+     sac_plan_three_hundred},
+    {"santas", "a ring of hanging figures whose fine surfaces follow a few nodes", NULL, 12, 1,
+     sac_plan_santas},
+    {"jelly", "soft toys, and rigid knots, gears and springs, in one pile", NULL, 80, 1, sac_plan_jelly},
 };
 enum { SCENES = sizeof scenes / sizeof *scenes };
 
@@ -450,7 +456,7 @@ sac_result sac_staging_builtin(sac_staging *out, const char *name, const sac_sta
                                sac_error *error)
 {
     const char *names[SCENES + 1] = {0};
-    char remedy[200];
+    char remedy[240];
     for (int i = 0; i < SCENES; i++) {
         names[i] = scenes[i].name;
         if (strcmp(name, names[i]) != 0) continue;
@@ -473,6 +479,6 @@ sac_result sac_staging_builtin(sac_staging *out, const char *name, const sac_sta
     else
         snprintf(remedy, sizeof remedy,
                  "give a scene file (.json) or one of pile burst wake rain stack avalanche orrery workshop "
-                 "hailstorm billiards side-by-side");
+                 "hailstorm billiards side-by-side flowers three-hundred santas jelly");
     return sac_error_set(error, SAC_ERROR_ARGUMENT, remedy, "there is no scene '%.100s'", name);
 }

@@ -1,4 +1,4 @@
-/* What the built-in scenes are made with; apps/staging_builtin.c and apps/staging_vr.c only. */
+/* What the built-in scenes are made with; apps/staging_builtin.c, _vr.c and _soft.c only. */
 #ifndef SAC_APPS_STAGING_PLAN_INTERNAL_H
 #define SAC_APPS_STAGING_PLAN_INTERNAL_H
 
@@ -31,5 +31,10 @@ sac_result sac_plan_workshop(sac_plan *p);
 sac_result sac_plan_hailstorm(sac_plan *p);
 sac_result sac_plan_billiards(sac_plan *p);
 sac_result sac_plan_side_by_side(sac_plan *p);
+
+sac_result sac_plan_flowers(sac_plan *p);
+sac_result sac_plan_three_hundred(sac_plan *p);
+sac_result sac_plan_santas(sac_plan *p);
+sac_result sac_plan_jelly(sac_plan *p);
 
 #endif

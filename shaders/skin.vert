@@ -5,10 +5,11 @@
 layout(location = 1) in vec3 normal;
 layout(location = 8) in vec4 colour;
 layout(location = 9) in vec2 finish; // gloss, glow
+layout(location = 10) in vec4 own;  // a vertex's own colour, a: how much of it
 
 layout(location = 0) out vec3 out_rel;
 layout(location = 1) out vec3 out_normal;
-layout(location = 2) flat out vec4 out_colour;
+layout(location = 2) out vec4 out_colour;
 layout(location = 3) flat out vec2 out_finish;
 
 // Normals go with the matrix of cofactors: across a stretched face as across a sheared one.
@@ -27,6 +28,7 @@ void main()
     gl_Position = frame.clip[VIEW] * vec4(rel, 1.0);
     out_rel = rel;
     out_normal = turned(m);
-    out_colour = vec4(linear(colour.rgb), colour.a);
+    float share = finish.y > 0.0 ? 0.0 : own.a;
+    out_colour = vec4(mix(linear(colour.rgb), linear(own.rgb), share), colour.a);
     out_finish = finish;
 }

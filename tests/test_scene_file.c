@@ -303,7 +303,7 @@ static void built_in_scenes_are_what_they_say(void **state)
             sac_staging_fini(&staging);
         }
     }
-    assert_int_equal(count, 11);
+    assert_int_equal(count, 15);
     const sac_staging_def def = {0}, other = {.shape = "knot", .bodies = 3}, bad = {.shape = "knto"};
     assert_int_equal(sac_staging_builtin(&staging, "plie", &def, &error), SAC_ERROR_ARGUMENT);
     assert_non_null(strstr(error.remedy, "pile"));

@@ -69,8 +69,8 @@ static int64_t frame_ns(uint32_t frame, double hz) { return (int64_t)((double)fr
 static const struct {
     const char *name;
     uint32_t bodies, worlds;
-} scenes[] = {{"workshop", 12, 1},     {"hailstorm", 60, 1}, {"billiards", 0, 1},
-              {"side-by-side", 40, 2}, {"rain", 30, 1},      {"avalanche", 20, 1}};
+} scenes[] = {{"workshop", 12, 1}, {"hailstorm", 60, 1}, {"billiards", 0, 1}, {"side-by-side", 40, 2},
+              {"rain", 30, 1},     {"avalanche", 20, 1}, {"jelly", 9, 1},     {"santas", 4, 1}};
 enum { SCENES = sizeof scenes / sizeof *scenes };
 
 static void scenes_run_the_same_twice(void **state)
@@ -98,7 +98,7 @@ static void scenes_run_the_same_twice(void **state)
                 hashes[turn][w] = sac_world_hash(sac_show_world_at(show, w));
             draw(show, &viewer, &drawing);
             sac_show_stats_get(show, &stats);
-            assert_true(stats.bodies > 0 && drawing.instance_count >= stats.bodies);
+            assert_true(stats.bodies > 0 && drawing.instance_count + drawing.skinned_count >= stats.bodies);
             for (uint32_t i = 0; i < drawing.instance_count; i++)
                 assert_true(sac_vec3_is_finite(drawing.instances[i].position) &&
                             drawing.instances[i].scale > 0);
@@ -239,12 +239,11 @@ static void gaze_reaches_the_same_frame(void **state)
                  shows[0][1], shows[1][0], shows[1][1]);
 }
 
-static void nothing_is_allocated_once_it_runs(void **state)
+static void allocates_nothing(const char *scene, uint32_t bodies)
 {
-    (void)state;
     const sac_allocator counting = {count_allocation, release, NULL};
     sac_set_allocator(&counting);
-    sac_show *show = open_show("pile", 60, 0);
+    sac_show *show = open_show(scene, bodies, 0);
     sac_viewer viewer = sac_show_viewer(show);
     sac_insight *insight = sac_show_insight(show);
     sac_drawing drawing;
@@ -258,6 +257,72 @@ static void nothing_is_allocated_once_it_runs(void **state)
     if (allocations) fail_msg("%llu allocations in 80 frames", (unsigned long long)allocations);
     sac_show_close(&show);
     sac_set_allocator(NULL);
+}
+
+static void nothing_is_allocated_once_it_runs(void **state)
+{
+    (void)state;
+    allocates_nothing("pile", 60);
+    allocates_nothing("santas", 5);
+}
+
+/* ---- what bends ---- */
+
+/* The joint of a point takes its rest place where the point is now. */
+static void assert_at_points(const sac_skinned *s, const sac_joint *joints, const sac_world *world,
+                             sac_body_id id)
+{
+    const sac_soft_shape_parts parts = sac_soft_shape_parts_of(sac_body_soft_shape(world, id));
+    const sac_soft_points now = sac_soft_view(sac_body_soft(world, id));
+    for (uint32_t i = 0; i < parts.point_count; i++) {
+        const float at[3] = {now.x[i], now.y[i], now.z[i]}, *r = parts.points[i];
+        float off2 = 0;
+        for (int k = 0; k < 3; k++) {
+            const float *row = joints[s->first_joint + i][k];
+            float drawn = row[0] * r[0] + row[1] * r[1] + row[2] * r[2] + row[3];
+            if (fabsf(drawn - at[k]) > 1e-4f)
+                fail_msg("point %u is at %g, drawn at %g", i, (double)at[k], (double)drawn);
+            off2 += (at[k] - s->centre[k]) * (at[k] - s->centre[k]);
+        }
+        assert_true(off2 <= s->radius * s->radius);
+    }
+}
+
+static void what_bends_is_drawn_where_its_points_are(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"jelly", "santas", "flowers"};
+    for (int n = 0; n < 3; n++) {
+        sac_show *show = open_show(names[n], n == 2 ? 1 : 7, 0);
+        sac_viewer viewer = sac_show_viewer(show);
+        const sac_world *world = sac_show_world_at(show, 0);
+        sac_drawing drawing;
+        sac_body_id ids[64];
+        for (uint32_t f = 0; f < 60; f++) {
+            advance(show, frame_ns(f, 90), &viewer);
+            if (f % 12 && f < 57) continue;
+            draw(show, &viewer, &drawing);
+            uint32_t bodies = sac_world_bodies(world, ids, 64), soft = 0;
+            for (uint32_t i = 0; i < bodies; i++) {
+                if (!sac_body_soft(world, ids[i])) continue;
+                assert_true(soft < drawing.skinned_count);
+                assert_at_points(&drawing.skinned[soft++], drawing.joints, world, ids[i]);
+            }
+            assert_int_equal(soft, drawing.skinned_count);
+        }
+        assert_true(drawing.skinned_count >= (n == 2 ? 1u : 4u));
+        /* Between two states the joints before are those of the step before. */
+        static float before[64][3];
+        for (uint32_t i = 0; i < drawing.skinned_count; i++)
+            for (int k = 0; k < 3; k++) before[i][k] = drawing.joints[drawing.skinned[i].first_joint][k][3];
+        advance(show, frame_ns(60, 90) + 5000000, &viewer);
+        draw(show, &viewer, &drawing);
+        assert_true(drawing.blend > 0 && drawing.blend < 1);
+        for (uint32_t i = 0; i < drawing.skinned_count; i++)
+            for (int k = 0; k < 3; k++)
+                assert_true(drawing.joints_before[drawing.skinned[i].first_joint][k][3] == before[i][k]);
+        sac_show_close(&show);
+    }
 }
 
 static void bodies_come_and_go(void **state)
@@ -361,11 +426,16 @@ int main(void)
 {
     const sac_common quiet = {.quiet = true, .threads = 1};
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scenes_run_the_same_twice),         cmocka_unit_test(the_same_motion_at_any_rate),
-        cmocka_unit_test(pictures_lie_between_states),       cmocka_unit_test(gaze_reaches_the_same_frame),
-        cmocka_unit_test(nothing_is_allocated_once_it_runs), cmocka_unit_test(bodies_come_and_go),
-        cmocka_unit_test(paused_shows_stand_still),          cmocka_unit_test(options_say_what_is_wrong),
+        cmocka_unit_test(scenes_run_the_same_twice),
+        cmocka_unit_test(the_same_motion_at_any_rate),
+        cmocka_unit_test(pictures_lie_between_states),
+        cmocka_unit_test(gaze_reaches_the_same_frame),
+        cmocka_unit_test(nothing_is_allocated_once_it_runs),
+        cmocka_unit_test(bodies_come_and_go),
+        cmocka_unit_test(paused_shows_stand_still),
+        cmocka_unit_test(options_say_what_is_wrong),
         cmocka_unit_test(the_camera_looks_where_it_is_told),
+        cmocka_unit_test(what_bends_is_drawn_where_its_points_are),
     };
     sac_console_init("test", &quiet);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,12 +40,14 @@ sac_result sac_gallery_add_mesh(sac_gallery *gallery, const sac_mesh *mesh, uint
 sac_result sac_gallery_add_spheres(sac_gallery *gallery, const float (*spheres)[4], uint32_t count,
                                    uint32_t *out_model, sac_error *error);
 /* A mesh that bends: vertex i follows joint[first[i]] up to joint[first[i + 1] - 1], as in soft_shape.h. Of
- * more than SAC_GALLERY_INFLUENCES the heaviest count, scaled to sum 1. */
+ * more than SAC_GALLERY_INFLUENCES the heaviest count, scaled to sum 1. Creases over 80 degrees stay sharp.
+ */
 enum { SAC_GALLERY_INFLUENCES = 8 };
 typedef struct sac_gallery_skin {
     const uint32_t *first, *joint;
     const float *weight;
     uint32_t joint_count;
+    const uint32_t *colours; /* of each vertex, alpha: how much of it, the rest is the body's; NULL: none */
 } sac_gallery_skin;
 sac_result sac_gallery_add_skin(sac_gallery *gallery, const sac_mesh *mesh, const sac_gallery_skin *skin,
                                 uint32_t *out_model, sac_error *error);
@@ -69,7 +71,7 @@ typedef struct sac_skinned {
     uint32_t model;  /* a skin of the gallery */
     uint32_t first_joint;
     uint32_t colour;
-    float gloss, glow;
+    float gloss, glow;       /* what shines shines in its own colour, not in its vertices' */
     float centre[3], radius; /* a ball it is in now, origin included: whose ball nobody sees is not drawn */
 } sac_skinned;
 /* Rows of the matrix that takes rest positions where they are now. */

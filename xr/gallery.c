@@ -9,6 +9,9 @@
 
 #include <meshoptimizer.h>
 
+/* Cosines of 40 and of 80 degrees: what is soft has no edges as sharp as what is turned. */
+static const float CREASE = 0.76604444f, SOFT_CREASE = 0.17364818f;
+
 /* A vertex's normals: runs of `vertices`, by original vertex. */
 typedef struct work {
     const sac_mesh *mesh;
@@ -67,10 +70,10 @@ static void list_corners(work *w)
     w->first_corner[0] = 0;
 }
 
-/* Faces within 40 degrees smooth into one another; nearly equal normals of a vertex become one. */
-static bool add_normals(sac_gallery *gallery, work *w)
+/* Faces within the angle smooth into one another; nearly equal normals of a vertex become one. */
+static bool add_normals(sac_gallery *gallery, work *w, float crease)
 {
-    static const float crease = 0.76604444f, same = 0.9995f;
+    static const float same = 0.9995f;
     const sac_mesh *m = w->mesh;
     for (uint32_t v = 0; v < m->vertex_count; v++) {
         uint32_t from = w->first_corner[v], to = w->first_corner[v + 1];
@@ -281,6 +284,7 @@ static bool bend(sac_gallery *gallery, const work *w, const sac_gallery_skin *sk
             memcpy(vertex.position, gallery->vertices.data[i].position, sizeof vertex.position);
             memcpy(vertex.normal, gallery->vertices.data[i].normal, sizeof vertex.normal);
             weigh(skin, v, &vertex);
+            if (skin->colours) vertex.colour = skin->colours[v];
             gallery->skin_vertices.data[gallery->skin_vertices.count++] = vertex;
         }
     for (size_t i = index; i < gallery->indices.count; i++)
@@ -301,7 +305,7 @@ static sac_result add(sac_gallery *gallery, const sac_mesh *mesh, const sac_gall
     sac_gallery_model model = {.joint_count = skin ? skin->joint_count : 0};
     size_t skinned = gallery->skin_vertices.count;
     list_corners(&w);
-    bool fine = add_normals(gallery, &w) && add_levels(gallery, &w, &model);
+    bool fine = add_normals(gallery, &w, skin ? SOFT_CREASE : CREASE) && add_levels(gallery, &w, &model);
     if (fine && skin) fine = bend(gallery, &w, skin, vertices, indices);
     work_fini(&w);
     bound(mesh, &model);

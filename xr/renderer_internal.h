@@ -107,6 +107,7 @@ typedef struct sac_gallery_skin_vertex {
     float position[3], normal[3];
     uint32_t joints[SAC_GALLERY_INFLUENCES];
     uint16_t weights[SAC_GALLERY_INFLUENCES];
+    uint32_t colour;
 } sac_gallery_skin_vertex;
 typedef struct sac_gallery_level {
     uint32_t first_index, index_count;

@@ -34,9 +34,9 @@ static const recipe recipes[SAC_PIPES] = {
                        .depth = VK_COMPARE_OP_GREATER},
     [SAC_PIPE_GHOST] = {STAGES(mesh, mesh), MESHES, .blend = true, .cull = true,
                         .depth = VK_COMPARE_OP_GREATER},
-    [SAC_PIPE_SKIN] = {STAGES(skin, mesh), SKINS, .write_depth = true, .cull = true,
+    [SAC_PIPE_SKIN] = {STAGES(skin, skin), SKINS, .write_depth = true, .cull = true,
                        .depth = VK_COMPARE_OP_GREATER},
-    [SAC_PIPE_SKIN_GHOST] = {STAGES(skin, mesh), SKINS, .blend = true, .cull = true,
+    [SAC_PIPE_SKIN_GHOST] = {STAGES(skin, skin), SKINS, .blend = true, .cull = true,
                              .depth = VK_COMPARE_OP_GREATER},
     [SAC_PIPE_BALL] = {STAGES(ball, ball), BALLS, .strip = true, .soft = true, .write_depth = true,
                        .depth = VK_COMPARE_OP_GREATER},
@@ -107,6 +107,7 @@ static const VkVertexInputAttributeDescription skin_attributes[] = {
     {1, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(sac_gallery_skin_vertex, normal)},
     {8, 1, VK_FORMAT_R8G8B8A8_UNORM, offsetof(sac_skinned, colour)},
     {9, 1, VK_FORMAT_R32G32_SFLOAT, offsetof(sac_skinned, gloss)},
+    {10, 0, VK_FORMAT_R8G8B8A8_UNORM, offsetof(sac_gallery_skin_vertex, colour)},
 };
 
 static const VkVertexInputBindingDescription ball_bindings[] = {
@@ -152,7 +153,7 @@ static VkPipelineVertexInputStateCreateInfo vertex_input(const recipe *r)
     case SKINS:
         info.vertexBindingDescriptionCount = 2;
         info.pVertexBindingDescriptions = skin_bindings;
-        info.vertexAttributeDescriptionCount = r->shadow ? 7 : 10;
+        info.vertexAttributeDescriptionCount = r->shadow ? 7 : 11;
         info.pVertexAttributeDescriptions = skin_attributes;
         break;
     case BALLS:
