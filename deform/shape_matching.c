@@ -288,6 +288,7 @@ static void settle_cluster(sac_soft *s, uint32_t index, const sac_match_kernels 
     sac_soft_cluster_state *state = &s->clusters[index];
     state->map = state->next;
     state->allowance = state->next.stray;
+    sac_soft_set_cofactor(state);
     state->map.stray = sqrtf(kernels->stray(&job, &state->map, &state->box)) * 1.000001f + state->allowance;
 }
 

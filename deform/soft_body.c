@@ -59,6 +59,7 @@ static void place(sac_soft *s, const sac_transform *pose)
         }
         state->allowance = 4e-6f * (cluster->reach * pose->scale) + 4e-7f * size;
         state->map.stray = sqrtf(most) * 1.000001f + state->allowance;
+        sac_soft_set_cofactor(state);
         state->next = state->map;
         state->next.stray = state->allowance;
     }

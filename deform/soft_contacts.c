@@ -78,8 +78,9 @@ static const patch *patch_of(maker *m, int side, uint32_t id)
     p->range = tree->range[id];
     p->faces = p->flat = false, p->size = p->r;
     if (tree->facing && cluster != SAC_SOFT_SPANS && dot(tree->facing[id], tree->facing[id]) > 0.5f) {
-        const sac_soft_map *map = &m->party[side]->soft->clusters[cluster].map;
-        sac_soft_turn_normal(map->a, tree->facing[id], p->n);
+        const sac_soft_cluster_state *state = &m->party[side]->soft->clusters[cluster];
+        const sac_soft_map *map = &state->map;
+        sac_soft_turn_normal(state->cofactor, tree->facing[id], p->n);
         p->faces = dot(p->n, p->n) > 0.5f;
         p->size = p->r > 2 * map->stray ? p->r - map->stray : p->r / 2;
         p->flat = p->faces && tree->bulge[id] < p->size;

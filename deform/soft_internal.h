@@ -57,7 +57,8 @@ typedef struct sac_soft_cluster_state {
     double plastic[3][3]; /* Sp */
     double lost[3];       /* of map.t, by rounding */
     sac_soft_map map;
-    float allowance; /* for rounding, in map.stray */
+    float cofactor[3][3]; /* of map.a: how normals turn, but for their length */
+    float allowance;      /* for rounding, in map.stray */
     /* What the last pull found, with the allowance in `stray`; becomes `map` when the points move. Until then
      * bounds are those of before. */
     sac_soft_map next;
@@ -78,6 +79,17 @@ struct sac_soft {
     sac_box box;   /* of the points as they are, or a little more after sac_soft_set_point */
     uint64_t step; /* counts changes of the points: what was computed for another number is out of date */
 };
+
+static inline void sac_soft_set_cofactor(sac_soft_cluster_state *state)
+{
+    for (int i = 0; i < 3; i++) {
+        const float *p = state->map.a[(i + 1) % 3], *q = state->map.a[(i + 2) % 3];
+        for (int k = 0; k < 3; k++) {
+            int l = (k + 1) % 3, m = (k + 2) % 3;
+            state->cofactor[i][k] = p[l] * q[m] - p[m] * q[l];
+        }
+    }
+}
 
 /* clusters.c: which points belong together. homes[i] < *io_count; lists of members in CSR form, ascending. */
 typedef struct sac_cluster_lists {

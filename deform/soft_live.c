@@ -14,22 +14,6 @@ static void open_nodes(void *owner, const uint32_t *links, uint32_t count)
             sac_soft_cover_block(cover, links[i]);
 }
 
-void sac_soft_turn_normal(const float a[3][3], const float n[3], float out[3])
-{
-    float length = 0;
-    for (int i = 0; i < 3; i++) {
-        const float *p = a[(i + 1) % 3], *q = a[(i + 2) % 3];
-        out[i] = 0;
-        for (int k = 0; k < 3; k++) {
-            int l = (k + 1) % 3, m = (k + 2) % 3;
-            out[i] += (p[l] * q[m] - p[m] * q[l]) * n[k];
-        }
-        length += out[i] * out[i];
-    }
-    length = sqrtf(length);
-    for (int i = 0; i < 3; i++) out[i] = length > 1e-12f ? out[i] / length : 0;
-}
-
 /* Reads only: a block that is out of date is refitted on the side. Those that span clusters never are,
  * because they are renewed with the form. */
 static void node_now(const void *owner, uint32_t id, sac_tree_node_info *out)
@@ -64,7 +48,7 @@ static void node_now(const void *owner, uint32_t id, sac_tree_node_info *out)
                                 .level = level,
                                 .leaf = (link & SAC_LINK_LEAF) != 0};
     if (!tree->normal || cluster == SAC_SOFT_SPANS) return;
-    sac_soft_turn_normal(cover->soft->clusters[cluster].map.a, tree->normal[id], out->normal);
+    sac_soft_turn_normal(cover->soft->clusters[cluster].cofactor, tree->normal[id], out->normal);
     if (out->normal[0] != 0 || out->normal[1] != 0 || out->normal[2] != 0) out->cone = 0;
 }
 

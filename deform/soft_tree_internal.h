@@ -2,6 +2,8 @@
 #ifndef SAC_DEFORM_SOFT_TREE_INTERNAL_H
 #define SAC_DEFORM_SOFT_TREE_INTERNAL_H
 
+#include <math.h>
+
 #include "deform/soft_internal.h"
 #include "deform/soft_tree.h"
 
@@ -51,7 +53,16 @@ struct sac_soft_cover {
 /* What a refit of spheres of this cluster needs, as the body is now. */
 sac_refit_job sac_refit_job_of(sac_soft_cover *cover, uint32_t cluster);
 /* A normal at rest, as the map has turned it: by the cofactors of its linear part. */
-void sac_soft_turn_normal(const float a[3][3], const float n[3], float out[3]);
+static inline void sac_soft_turn_normal(const float cofactor[3][3], const float n[3], float out[3])
+{
+    float length = 0;
+    for (int i = 0; i < 3; i++) {
+        out[i] = cofactor[i][0] * n[0] + cofactor[i][1] * n[1] + cofactor[i][2] * n[2];
+        length += out[i] * out[i];
+    }
+    length = length > 1e-24f ? 1 / sqrtf(length) : 0;
+    for (int i = 0; i < 3; i++) out[i] *= length;
+}
 /* soft_live.c: fills in view and live. */
 void sac_soft_cover_live(sac_soft_cover *cover);
 
