@@ -55,10 +55,11 @@ SAC_ALWAYS_INLINE void moment_row(const sac_match_job *job, const float *from, f
         s[3] = ADD(s[3], MUL(wx, x)), s[4] = ADD(s[4], MUL(wy, y)), s[5] = ADD(s[5], MUL(wz, z));
         s[6] = ADD(s[6], MUL(wx, y)), s[7] = ADD(s[7], MUL(wy, z)), s[8] = ADD(s[8], MUL(wz, x));
     }
-    for (int k = 0; k < 9; k++) out[k] += across(s[k]);
+    for (int k = 0; k < 9; k++) out[k] = (start ? out[k] : 0) + across(s[k]);
 }
 
 #define MORE(sum, term) sum = ADD(sum, term)
+#define TALLY(total, sum) total = (spell ? total : 0) + across(sum)
 
 /* All sums relative to where the cluster was in the last step: close enough to its centre that what is left
  * can be taken away afterwards. Sums have names, or they would live in memory. */
@@ -71,7 +72,7 @@ SAC_ALWAYS_INLINE void sums_of(const sac_match_job *job, const bool whole, const
     const uint32_t *point = job->point;
     const sac_match_motion m = *job->motion;
     const uint32_t lanes = job->lanes;
-    memset(sums, 0, sizeof *sums);
+    if (!damped) memset(sums, 0, sizeof *sums);
     for (uint32_t spell = 0; spell < lanes; spell += SPELL) {
         const uint32_t end = spell + SPELL < lanes ? spell + SPELL : lanes;
         const sac_f8 zero = sac_f8_set(0);
@@ -104,21 +105,21 @@ SAC_ALWAYS_INLINE void sums_of(const sac_match_job *job, const bool whole, const
             MORE(sx, SUB(MUL(wy, c), MUL(wz, b))), MORE(sy, SUB(MUL(wz, a), MUL(wx, c)));
             MORE(sz, SUB(MUL(wx, b), MUL(wy, a)));
         }
-        sums->centre[0] += across(cx), sums->centre[1] += across(cy), sums->centre[2] += across(cz);
+        TALLY(sums->centre[0], cx), TALLY(sums->centre[1], cy), TALLY(sums->centre[2], cz);
         if (damped) {
-            sums->velocity[0] += across(ux), sums->velocity[1] += across(uy), sums->velocity[2] += across(uz);
-            sums->spin[0] += across(sx), sums->spin[1] += across(sy), sums->spin[2] += across(sz);
-            sums->pp[0] += across(xx), sums->pp[1] += across(yy), sums->pp[2] += across(zz);
-            sums->pp[3] += across(xy), sums->pp[4] += across(yz), sums->pp[5] += across(zx);
+            TALLY(sums->velocity[0], ux), TALLY(sums->velocity[1], uy), TALLY(sums->velocity[2], uz);
+            TALLY(sums->spin[0], sx), TALLY(sums->spin[1], sy), TALLY(sums->spin[2], sz);
+            TALLY(sums->pp[0], xx), TALLY(sums->pp[1], yy), TALLY(sums->pp[2], zz);
+            TALLY(sums->pp[3], xy), TALLY(sums->pp[4], yz), TALLY(sums->pp[5], zx);
         }
         if (quadratic) {
             moment_row(job, whole ? x : gx, whole ? m.ref[0] : 0, spell, end, sums->pq[0]);
             moment_row(job, whole ? y : gy, whole ? m.ref[1] : 0, spell, end, sums->pq[1]);
             moment_row(job, whole ? z : gz, whole ? m.ref[2] : 0, spell, end, sums->pq[2]);
         } else {
-            sums->pq[0][0] += across(m00), sums->pq[0][1] += across(m01), sums->pq[0][2] += across(m02);
-            sums->pq[1][0] += across(m10), sums->pq[1][1] += across(m11), sums->pq[1][2] += across(m12);
-            sums->pq[2][0] += across(m20), sums->pq[2][1] += across(m21), sums->pq[2][2] += across(m22);
+            TALLY(sums->pq[0][0], m00), TALLY(sums->pq[0][1], m01), TALLY(sums->pq[0][2], m02);
+            TALLY(sums->pq[1][0], m10), TALLY(sums->pq[1][1], m11), TALLY(sums->pq[1][2], m12);
+            TALLY(sums->pq[2][0], m20), TALLY(sums->pq[2][1], m21), TALLY(sums->pq[2][2], m22);
         }
     }
 }

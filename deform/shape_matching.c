@@ -114,7 +114,7 @@ static void flow(sac_soft_cluster_state *state, const sac_soft_def *def, const d
 
 /* Sums taken relative to the last step's centre become those about this one's, and the motion is that of the
  * step: centre, velocity and spin. False when they are no numbers. */
-static bool find_motion(const sac_soft_cluster *c, bool damped, sac_match_sums *sums,
+static bool find_motion(const sac_soft_cluster *c, bool damped, bool quadratic, sac_match_sums *sums,
                         sac_match_motion *motion)
 {
     double w = c->weight_sum, moved[3], sped[3], *p = sums->pp;
@@ -123,7 +123,7 @@ static bool find_motion(const sac_soft_cluster *c, bool damped, sac_match_sums *
         fabs(moved[0]) + fabs(moved[1]) + fabs(moved[2]) + fabs(sped[0]) + fabs(sped[1]) + fabs(sped[2]);
     if (!(most < 1e18)) return false;
     for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 9; k++) sums->pq[i][k] -= sums->centre[i] * c->term_mean[k];
+        for (int k = 0; k < (quadratic ? 9 : 3); k++) sums->pq[i][k] -= sums->centre[i] * c->term_mean[k];
     for (int k = 0; k < 3; k++) {
         sums->centre[k] = moved[k];
         motion->offset[k] = (float)moved[k], motion->spin[k] = 0;
@@ -147,6 +147,11 @@ static bool find_motion(const sac_soft_cluster *c, bool damped, sac_match_sums *
         motion->spin[i] = fabs(spin) < 1e9 ? (float)spin : 0;
     }
     return true;
+}
+
+static void set_near(sac_match_job *job)
+{
+    for (int k = 0; k < 3; k++) job->near[k] = job->map->t[k] - job->motion->ref[k];
 }
 
 static sac_match_job job_of(sac_soft *s, uint32_t index)
@@ -174,7 +179,7 @@ static sac_match_job job_of(sac_soft *s, uint32_t index)
     if (!c->whole) {
         job.gx = s->gx + f, job.gy = s->gy + f, job.gz = s->gz + f;
     }
-    for (int k = 0; k < 3; k++) job.near[k] = s->clusters[index].next.t[k] - s->clusters[index].motion.ref[k];
+    set_near(&job);
     return job;
 }
 
@@ -227,7 +232,8 @@ static void keep_map(sac_soft_cluster_state *state)
 }
 
 /* The cluster's next map, from where its points are. */
-static void match_cluster(sac_soft *s, uint32_t index, double dt, const sac_match_kernels *kernels)
+static void match_cluster(sac_soft *s, uint32_t index, const sac_match_job *job, double dt,
+                          const sac_match_kernels *kernels)
 {
     const sac_soft_model *m = s->model;
     const sac_soft_def *def = &m->def;
@@ -235,15 +241,14 @@ static void match_cluster(sac_soft *s, uint32_t index, double dt, const sac_matc
     sac_soft_cluster_state *state = &s->clusters[index];
     sac_match_sums sums;
     for (int k = 0; k < 3; k++) state->motion.ref[k] += state->motion.offset[k];
-    sac_match_job job = job_of(s, index);
-    kernels->sums(&job, &sums);
+    kernels->sums(job, &sums);
     state->found_anew = state->yielded = false;
-    if (!find_motion(c, job.damped, &sums, &state->motion)) {
+    if (!find_motion(c, job->damped, job->quadratic, &sums, &state->motion)) {
         keep_map(state);
         return;
     }
 
-    double corner[3][3], aim[3][3], turn[3][3], rigid[3][3], linear[3][3], terms[3][12] = {{0}};
+    double corner[3][3], aim[3][3], turn[3][3], rigid[3][3], linear[3][3], terms[3][12];
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) corner[i][k] = sums.pq[i][k];
     for (int i = 0; i < 3; i++) /* pq Sp^T: the moments against the shape as plasticity left it */
@@ -257,13 +262,13 @@ static void match_cluster(sac_soft *s, uint32_t index, double dt, const sac_matc
     if (beta > 0 || def->creep > 0) {
         fit_linear(c, sums.pq, rigid, linear);
         if (def->keep_volume) scale = volume_scale(det(linear));
-        if (def->mode == SAC_SOFT_QUADRATIC && beta > 0)
-            kernels->fit(c, sums.pq, rigid, terms);
-        else
-            for (int i = 0; i < 3; i++)
-                for (int k = 0; k < 3; k++) terms[i][k] = linear[i][k];
     }
     bool finite = true;
+    if (def->mode == SAC_SOFT_QUADRATIC && beta > 0)
+        kernels->fit(c, sums.pq, rigid, terms);
+    else
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 12; k++) terms[i][k] = beta > 0 && k < 3 ? linear[i][k] : 0;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 9; k++) {
             terms[i][k] = beta * scale * terms[i][k] + (k < 3 ? (1 - beta) * rigid[i][k] : 0);
@@ -334,9 +339,10 @@ static sac_match_points points_job(sac_soft *s, const sac_soft_step_def *def, co
 
 static void pull_cluster(const sac_match_points *points, uint32_t c, const sac_match_kernels *kernels)
 {
-    match_cluster(points->soft, c, points->dt, kernels);
-    if (points->whole) return;
     sac_match_job job = job_of(points->soft, c);
+    match_cluster(points->soft, c, &job, points->dt, kernels);
+    if (points->whole) return;
+    set_near(&job);
     kernels->changes(points, &job);
 }
 
