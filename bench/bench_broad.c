@@ -108,7 +108,8 @@ static bool place_all(broad_bench *bench)
 {
     uint64_t credits = 0, spent;
     for (uint32_t i = 0; i < bench->count; i++, credits += spent)
-        if (!(spent = sac_broad_place(bench->all, i, &bench->fat[i], true))) return false;
+        if (!(spent = sac_broad_place_soon(bench->all, i, &bench->fat[i], true))) return false;
+    sac_broad_settle(bench->all);
     sac_broad_flush(bench->all);
     bench->credits += credits;
     return true;
@@ -123,9 +124,10 @@ static bool place_lazy(broad_bench *bench)
         if (x[0] - r >= has->low[0] && x[0] + r <= has->high[0] && x[1] - r >= has->low[1] &&
             x[1] + r <= has->high[1] && x[2] - r >= has->low[2] && x[2] + r <= has->high[2])
             continue;
-        if (!sac_broad_place(bench->lazy, i, &bench->fat[i], true)) return false;
+        if (!sac_broad_place_soon(bench->lazy, i, &bench->fat[i], true)) return false;
         bench->placed++;
     }
+    sac_broad_settle(bench->lazy);
     sac_broad_flush(bench->lazy);
     return true;
 }

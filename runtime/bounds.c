@@ -9,7 +9,8 @@ static const float HORIZON_FRAMES = 6, FAT = 0.02f;
 
 static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
-uint64_t sac_body_place_bounds(sac_world *world, uint32_t slot, float dt)
+/* Pairs follow with sac_broad_settle. */
+static uint64_t place_soon(sac_world *world, uint32_t slot, float dt)
 {
     const sac_form *form = sac_body_form(world, slot);
     sac_body_hot *hot = &world->hot[slot];
@@ -33,7 +34,14 @@ uint64_t sac_body_place_bounds(sac_world *world, uint32_t slot, float dt)
         }
         hot->slack = fat - world->def.margin;
     }
-    return sac_broad_place(world->broad, slot, &box, moves);
+    return sac_broad_place_soon(world->broad, slot, &box, moves);
+}
+
+uint64_t sac_body_place_bounds(sac_world *world, uint32_t slot, float dt)
+{
+    uint64_t credits = place_soon(world, slot, dt);
+    sac_broad_settle(world->broad);
+    return credits;
 }
 
 /* Does the placed box still hold the body through this frame? Renews the slack when it does. */
@@ -82,12 +90,12 @@ void sac_world_bound(sac_world *world)
         bool hold = sac_body_bounds_hold(world, slot, dt);
         if (!hold && (placed == 0 || world->flags[slot] & SAC_BODY_TOLD)) {
             /* The first, or nobody would ever get on; and one that was told where to be, time or not. */
-            uint64_t credits = sac_body_place_bounds(world, slot, dt);
+            uint64_t credits = place_soon(world, slot, dt);
             hold = credits > 0 && sac_world_fit_pairs(world);
             sac_stop_charge(&stop, credits);
             placed++;
         } else if (!hold && !sac_stop_reached(&stop)) {
-            uint64_t credits = sac_body_place_bounds(world, slot, dt);
+            uint64_t credits = place_soon(world, slot, dt);
             hold = credits > 0 && sac_world_fit_pairs(world);
             sac_stop_did(&stop, credits);
             placed++;
@@ -99,6 +107,7 @@ void sac_world_bound(sac_world *world)
             world->report.rungs[SAC_RUNG_BOUNDS]++;
         }
     }
+    sac_broad_settle(world->broad);
     sac_tape_close(&world->tape, &stop);
     sac_world_spend(world, 20u * world->chosen_count);
     if (placed && !world->tape.replay)

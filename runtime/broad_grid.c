@@ -14,7 +14,8 @@ void sac_grid_init(sac_grid *grid)
     grid->compare = sac_grid_compare_plain;
 #if defined(__x86_64__)
     sac_simd simd = sac_simd_active();
-    if (simd == SAC_SIMD_AVX2 || simd == SAC_SIMD_AVX512) grid->compare = sac_grid_compare_avx2;
+    if (simd == SAC_SIMD_AVX2) grid->compare = sac_grid_compare_avx2;
+    if (simd == SAC_SIMD_AVX512) grid->compare = sac_grid_compare_avx512;
 #endif
 }
 
@@ -25,12 +26,19 @@ static size_t slot_count(uint32_t bodies)
     return count;
 }
 
-void sac_grid_fini(sac_grid *grid)
+static void release(sac_grid *grid)
 {
     sac_free(grid->places, grid->room, sizeof *grid->places);
     sac_free(grid->bricks, grid->room, sizeof *grid->bricks);
-    sac_free(grid->boxes, (size_t)grid->room * 4, sizeof *grid->boxes);
+    sac_free(grid->chains, grid->room, sizeof *grid->chains);
+    sac_free(grid->blocks, grid->room, sizeof *grid->blocks);
+    sac_free(grid->next_blocks, grid->room, sizeof *grid->next_blocks);
     if (grid->slots) sac_free(grid->slots, (size_t)grid->slot_mask + 1, sizeof *grid->slots);
+}
+
+void sac_grid_fini(sac_grid *grid)
+{
+    release(grid);
     sac_grid_init(grid);
 }
 
@@ -43,84 +51,84 @@ static void enter_slot(sac_grid *grid, uint32_t number)
 
 bool sac_grid_reserve(sac_grid *grid, uint32_t bodies)
 {
-    if (bodies <= grid->room) return true;
-    sac_grid_place *places = sac_alloc(bodies, sizeof *places);
-    sac_grid_brick *bricks = sac_alloc(bodies, sizeof *bricks);
-    sac_grid_box *boxes = sac_alloc((size_t)bodies * 4, sizeof *boxes);
+    uint32_t old = grid->room;
+    if (bodies <= old) return true;
     size_t slots = slot_count(bodies);
-    sac_grid_slot *table = sac_alloc(slots, sizeof *table);
-    if (!places || !bricks || !boxes || !table) {
-        sac_free(places, bodies, sizeof *places);
-        sac_free(bricks, bodies, sizeof *bricks);
-        sac_free(boxes, (size_t)bodies * 4, sizeof *boxes);
-        sac_free(table, slots, sizeof *table);
+    sac_grid fresh = *grid;
+    fresh.room = bodies, fresh.slot_mask = (uint32_t)slots - 1;
+    fresh.places = sac_alloc(bodies, sizeof *fresh.places);
+    fresh.bricks = sac_alloc_zero(bodies, sizeof *fresh.bricks);
+    fresh.chains = sac_alloc_zero(bodies, sizeof *fresh.chains);
+    fresh.blocks = sac_alloc_zero(bodies, sizeof *fresh.blocks);
+    fresh.next_blocks = sac_alloc_zero(bodies, sizeof *fresh.next_blocks);
+    fresh.slots = sac_alloc(slots, sizeof *fresh.slots);
+    if (!fresh.places || !fresh.bricks || !fresh.chains || !fresh.blocks || !fresh.next_blocks ||
+        !fresh.slots) {
+        release(&fresh);
         return false;
     }
     /* All of it is touched here, so that no frame pays for the first touch of a page. */
-    memset(bricks, 0, bodies * sizeof *bricks);
-    memset(boxes, 0, (size_t)bodies * 4 * sizeof *boxes);
-    memset(table, 0xff, slots * sizeof *table);
-    if (grid->room) {
-        memcpy(places, grid->places, grid->room * sizeof *places);
-        memcpy(bricks, grid->bricks, grid->room * sizeof *bricks);
-        memcpy(boxes, grid->boxes, (size_t)grid->room * 4 * sizeof *boxes);
+    memset(fresh.slots, 0xff, slots * sizeof *fresh.slots);
+    if (old) {
+        memcpy(fresh.places, grid->places, old * sizeof *fresh.places);
+        memcpy(fresh.bricks, grid->bricks, old * sizeof *fresh.bricks);
+        memcpy(fresh.chains, grid->chains, old * sizeof *fresh.chains);
+        memcpy(fresh.blocks, grid->blocks, old * sizeof *fresh.blocks);
+        memcpy(fresh.next_blocks, grid->next_blocks, old * sizeof *fresh.next_blocks);
     }
-    for (uint32_t i = grid->room; i < bodies; i++) places[i] = (sac_grid_place){.level = SAC_GRID_NOWHERE};
-    sac_free(grid->places, grid->room, sizeof *places);
-    sac_free(grid->bricks, grid->room, sizeof *bricks);
-    sac_free(grid->boxes, (size_t)grid->room * 4, sizeof *boxes);
-    if (grid->slots) sac_free(grid->slots, (size_t)grid->slot_mask + 1, sizeof *table);
-    grid->room = bodies;
-    grid->places = places, grid->bricks = bricks, grid->boxes = boxes, grid->slots = table;
-    grid->slot_mask = (uint32_t)slots - 1;
+    for (uint32_t i = old; i < bodies; i++) fresh.places[i] = (sac_grid_place){.level = SAC_GRID_NOWHERE};
+    release(grid);
+    *grid = fresh;
     for (uint32_t level = 0; level < SAC_GRID_LEVELS; level++)
-        for (uint32_t i = grid->level[level].first; i != SAC_GRID_NONE; i = bricks[i].next)
+        for (uint32_t i = grid->level[level].first; i != SAC_GRID_NONE; i = grid->bricks[i].next)
             enter_slot(grid, i);
     return true;
 }
 
 /* ---- chains of boxes ---- */
 
-static void set_box(sac_grid_box *to, uint32_t body, const sac_box *box)
+static void set_box(sac_grid *grid, uint32_t number, uint32_t body, const sac_box *box)
 {
-    for (int i = 0; i < 3; i++) to->low[i] = box->low[i], to->minus_high[i] = -box->high[i];
-    to->body = body;
+    sac_grid_block *block = &grid->blocks[number / SAC_GRID_LANES];
+    uint32_t lane = number % SAC_GRID_LANES;
+    for (int i = 0; i < 3; i++)
+        block->sides[i][lane] = box->low[i], block->sides[i + 3][lane] = -box->high[i];
+    block->body[lane] = body;
 }
 
 static void add_to_chain(sac_grid *grid, sac_grid_chain *chain, uint32_t body, const sac_box *box)
 {
-    if (!*chain || sac_grid_chain_used(*chain) == 4) {
+    if (!*chain || sac_grid_chain_used(*chain) == SAC_GRID_LANES) {
         uint32_t block = grid->free_block;
         if (block != SAC_GRID_NONE)
-            grid->free_block = grid->boxes[block * 4].next;
+            grid->free_block = grid->next_blocks[block];
         else
             block = grid->block_end++;
-        grid->boxes[block * 4].next = *chain;
-        *chain = block << 3;
+        for (uint32_t k = 0; k < SAC_GRID_LANES; k++) grid->blocks[block].sides[0][k] = NAN;
+        grid->next_blocks[block] = *chain;
+        *chain = block << 4;
     }
-    uint32_t number = sac_grid_chain_first(*chain) + sac_grid_chain_used(*chain);
+    uint32_t number = sac_grid_chain_first(*chain) * SAC_GRID_LANES + sac_grid_chain_used(*chain);
     ++*chain;
     grid->places[body].box = number;
-    set_box(&grid->boxes[number], body, box);
+    set_box(grid, number, body, box);
 }
 
 /* The hole is filled with the last of the first block. */
 static void take_from_chain(sac_grid *grid, sac_grid_chain *chain, uint32_t body)
 {
-    uint32_t first = sac_grid_chain_first(*chain), hole = grid->places[body].box;
     --*chain;
-    const sac_grid_box *last = &grid->boxes[first + sac_grid_chain_used(*chain)];
-    sac_grid_box *to = &grid->boxes[hole];
-    if (last != to) {
-        uint32_t next = to->next;
-        *to = *last;
-        to->next = next;
-        grid->places[last->body].box = hole;
-    }
-    if (sac_grid_chain_used(*chain)) return;
-    *chain = grid->boxes[first].next;
-    grid->boxes[first].next = grid->free_block;
-    grid->free_block = first / 4;
+    uint32_t number = sac_grid_chain_first(*chain), last = sac_grid_chain_used(*chain);
+    uint32_t hole = grid->places[body].box, lane = hole % SAC_GRID_LANES;
+    sac_grid_block *first = &grid->blocks[number], *to = &grid->blocks[hole / SAC_GRID_LANES];
+    for (int i = 0; i < 6; i++) to->sides[i][lane] = first->sides[i][last];
+    to->body[lane] = first->body[last];
+    grid->places[to->body[lane]].box = hole;
+    first->sides[0][last] = NAN;
+    if (last) return;
+    *chain = grid->next_blocks[number];
+    grid->next_blocks[number] = grid->free_block;
+    grid->free_block = number;
 }
 
 /* ---- bricks ---- */
@@ -134,7 +142,7 @@ static uint32_t add_brick(sac_grid *grid, const int32_t at[3], uint32_t level)
         number = grid->brick_end++;
     sac_grid_brick *brick = &grid->bricks[number];
     sac_grid_level *of = &grid->level[level];
-    brick->mask = brick->more = 0;
+    grid->chains[number] = 0;
     memcpy(brick->at, at, sizeof brick->at);
     brick->level = level;
     brick->hash = sac_grid_hash(at, level);
@@ -195,15 +203,15 @@ static void drop_brick(sac_grid *grid, uint32_t number)
 
 typedef struct seat {
     uint32_t level;
-    int32_t cell[3];
+    int32_t at[3]; /* brick */
 } seat;
 
-static bool fits(const sac_box *box, uint32_t level, int32_t cell[3])
+static bool fits(const sac_box *box, uint32_t level, int32_t at[3])
 {
     sac_grid_corners corners = sac_grid_corners_of(box, sac_grid_scale(level));
     bool fit = true;
     for (int i = 0; i < 3; i++) {
-        cell[i] = corners.low[i];
+        at[i] = corners.low[i] >> 2;
         fit &= corners.high[i] - corners.low[i] <= SAC_GRID_REACH;
     }
     return fit;
@@ -223,8 +231,7 @@ static seat find_seat(const sac_box *box, uint32_t now)
     }
     s.level = SAC_GRID_HUGE;
     if (huge) return s;
-    if (now < SAC_GRID_LEVELS && (now == 0 || extent * sac_grid_scale(now) > 0.75f) &&
-        fits(box, now, s.cell)) {
+    if (now < SAC_GRID_LEVELS && (now == 0 || extent * sac_grid_scale(now) > 0.75f) && fits(box, now, s.at)) {
         s.level = now;
         return s;
     }
@@ -234,14 +241,8 @@ static seat find_seat(const sac_box *box, uint32_t now)
     } size = {extent};
     int32_t level = (int32_t)(size.bits >> 23) - 127 - SAC_GRID_LOWEST;
     s.level = level < 0 ? 0 : (uint32_t)level;
-    while (s.level < SAC_GRID_LEVELS && !fits(box, s.level, s.cell)) s.level++;
+    while (s.level < SAC_GRID_LEVELS && !fits(box, s.level, s.at)) s.level++;
     return s;
-}
-
-static void note_more(const sac_grid *grid, sac_grid_brick *brick, uint32_t cell)
-{
-    uint64_t more = grid->boxes[sac_grid_chain_first(brick->cells[cell])].next != 0;
-    brick->more = (brick->more & ~(UINT64_C(1) << cell)) | more << cell;
 }
 
 static void sit(sac_grid *grid, uint32_t body, const sac_box *box, const seat *s)
@@ -252,18 +253,9 @@ static void sit(sac_grid *grid, uint32_t body, const sac_box *box, const seat *s
         add_to_chain(grid, &grid->huge, body, box);
         return;
     }
-    int32_t at[3] = {s->cell[0] >> 2, s->cell[1] >> 2, s->cell[2] >> 2};
-    const sac_grid_brick *found = sac_grid_find(grid, at, s->level);
-    uint32_t number = found ? (uint32_t)(found - grid->bricks) : add_brick(grid, at, s->level);
-    sac_grid_brick *brick = &grid->bricks[number];
-    uint32_t cell = (uint32_t)((s->cell[0] & 3) | (s->cell[1] & 3) << 2 | (s->cell[2] & 3) << 4);
-    if (!(brick->mask >> cell & 1)) {
-        brick->mask |= UINT64_C(1) << cell;
-        brick->cells[cell] = 0;
-    }
-    place->brick = number, place->cell = (uint8_t)cell;
-    add_to_chain(grid, &brick->cells[cell], body, box);
-    note_more(grid, brick, cell);
+    const sac_grid_brick *found = sac_grid_find(grid, s->at, s->level);
+    place->brick = found ? (uint32_t)(found - grid->bricks) : add_brick(grid, s->at, s->level);
+    add_to_chain(grid, &grid->chains[place->brick], body, box);
 }
 
 void sac_grid_insert(sac_grid *grid, uint32_t body, const sac_box *box)
@@ -279,14 +271,8 @@ void sac_grid_remove(sac_grid *grid, uint32_t body)
     if (place->level == SAC_GRID_HUGE) {
         take_from_chain(grid, &grid->huge, body);
     } else {
-        sac_grid_brick *brick = &grid->bricks[place->brick];
-        take_from_chain(grid, &brick->cells[place->cell], body);
-        if (brick->cells[place->cell]) {
-            note_more(grid, brick, place->cell);
-        } else {
-            brick->mask &= ~(UINT64_C(1) << place->cell);
-            if (!brick->mask) drop_brick(grid, place->brick);
-        }
+        take_from_chain(grid, &grid->chains[place->brick], body);
+        if (!grid->chains[place->brick]) drop_brick(grid, place->brick);
     }
     place->level = SAC_GRID_NOWHERE;
 }
@@ -298,10 +284,10 @@ void sac_grid_move(sac_grid *grid, uint32_t body, const sac_box *box)
     bool same = s.level == place->level;
     if (same && s.level != SAC_GRID_HUGE) {
         const sac_grid_brick *brick = &grid->bricks[place->brick];
-        for (int i = 0; i < 3; i++) same &= s.cell[i] == brick->at[i] * 4 + (place->cell >> 2 * i & 3);
+        for (int i = 0; i < 3; i++) same &= s.at[i] == brick->at[i];
     }
     if (same) {
-        set_box(&grid->boxes[place->box], body, box);
+        set_box(grid, place->box, body, box);
         return;
     }
     sac_grid_remove(grid, body);

@@ -2,11 +2,10 @@
  *
  * Level L has cells of side 2^L. A box goes to the level with side at most its longest extent and more than
  * half of it, into the cell of its low corner, so it reaches at most SAC_GRID_REACH cells further. Cells come
- * in bricks of 4 x 4 x 4 with a 64-bit mask of those in use: a search finds a brick by hashing, masks the
- * cells it wants, and empty cells cost nothing. The boxes of a cell lie side by side in blocks of four; a box
- * is one vector of low corner and negated high corner, so that one comparison tests it. Bricks and blocks
- * come from pools as large as the number of bodies, which is enough: a brick is never empty, and only the
- * first block of a cell is not full.
+ * in bricks of 4 x 4 x 4, and that is all that is kept of them: a brick has its boxes in blocks of eight,
+ * each coordinate side by side, so that eight are tested as fast as one. A search needs about eight bricks,
+ * which know their neighbours. Bricks and blocks come from pools as large as the number of bodies, which is
+ * enough: a brick is never empty, and only the first block of a brick is not full.
  *
  * Index: sac_grid_init  sac_grid_fini  sac_grid_reserve  sac_grid_insert  sac_grid_remove  sac_grid_move
  *        sac_grid_range_of  sac_grid_each_in_range  sac_grid_gather  sac_grid_key_of  sac_grid_meets
@@ -27,34 +26,33 @@ enum {
     SAC_GRID_HUGE = SAC_GRID_LEVELS,
     SAC_GRID_NOWHERE = 255,
     SAC_GRID_REACH = 2,
-    SAC_GRID_SLACK = 4,
+    SAC_GRID_LANES = 8,
+    SAC_GRID_SLACK = 1,
     SAC_GRID_FAR = 1 << 29 /* cells beyond are one cell */
 };
 
-typedef struct sac_grid_box {
-    float low[3];
-    uint32_t body;
-    float minus_high[3];
-    uint32_t next; /* in the first box of a block: the next chain of the cell, full blocks only */
-} sac_grid_box;
+/* Eight boxes: low corners, negated high corners, whose they are. Unused ones have a low x that is not a
+ * number and overlap nothing. A search reads three cache lines. */
+typedef struct sac_grid_block {
+    float sides[6][SAC_GRID_LANES];
+    uint32_t body[SAC_GRID_LANES];
+    uint32_t unused[8];
+} sac_grid_block;
 
-/* A chain of boxes: the number of its first block and how many boxes are in that, 1 to 4; 0: empty. */
+/* A chain of blocks: the number of its first and how many boxes are in that, 1 to 8; 0: empty. The others
+ * are full. */
 typedef uint32_t sac_grid_chain;
-static inline uint32_t sac_grid_chain_first(sac_grid_chain chain) { return chain >> 3 << 2; }
-static inline uint32_t sac_grid_chain_used(sac_grid_chain chain) { return chain & 7u; }
+static inline uint32_t sac_grid_chain_first(sac_grid_chain chain) { return chain >> 4; }
+static inline uint32_t sac_grid_chain_used(sac_grid_chain chain) { return chain & 15u; }
 
 typedef struct sac_grid_brick {
-    uint64_t mask; /* cells in use */
-    uint64_t more; /* cells of more than one block */
     int32_t at[3]; /* in bricks */
     uint32_t level;
     uint32_t next, prev; /* of the level */
     uint32_t hash;
-    uint32_t around; /* bit: that neighbour exists; itself is bit 13 */
-    uint32_t unused[4];
-    sac_grid_chain cells[64]; /* where the mask says so: x + 4 y + 16 z */
-    uint32_t neighbours[27];  /* x + 3 y + 9 z, each 0 to 2; where `around` says so */
-    uint32_t unused_end[5];
+    uint32_t around;         /* bit: that neighbour exists; itself is bit 13 */
+    uint32_t neighbours[27]; /* x + 3 y + 9 z, each 0 to 2; where `around` says so */
+    uint32_t unused[13];
 } sac_grid_brick;
 
 typedef struct sac_grid_slot {
@@ -66,28 +64,29 @@ typedef struct sac_grid_level {
     int32_t low[3], high[3]; /* of its bricks since it was last empty */
 } sac_grid_level;
 
-/* Where a body sits. */
+/* Where a body sits: `box` is its block times eight and its place there. */
 typedef struct sac_grid_place {
     uint32_t brick, box;
-    uint8_t level, cell;
+    uint8_t level;
     bool moves;
 } sac_grid_place;
 
-/* Of the listed boxes those that overlap `now` or `before` but not both, in order, those that overlap `now`
- * with the highest bit set; returns how many. `out` has room for one more than `count`. Comparisons only, so
- * every path finds the same. */
+/* Of the listed blocks' boxes those that overlap `now` or `before` but not both, in order, those that overlap
+ * `now` with the highest bit set; returns how many. Comparisons only, so every path finds the same. */
 #define SAC_GRID_IS_NOW 0x80000000u
-typedef uint32_t sac_grid_compare(const sac_grid_box *boxes, const uint32_t *list, uint32_t count,
+typedef uint32_t sac_grid_compare(const sac_grid_block *blocks, const uint32_t *list, uint32_t count,
                                   const sac_box *now, const sac_box *before, uint32_t *out);
-sac_grid_compare sac_grid_compare_plain, sac_grid_compare_avx2;
+sac_grid_compare sac_grid_compare_plain, sac_grid_compare_avx2, sac_grid_compare_avx512;
 
 typedef struct sac_grid {
     sac_grid_compare *compare; /* the best this machine has */
     uint32_t room;             /* bodies */
     sac_grid_place *places;
     sac_grid_brick *bricks;
-    sac_grid_box *boxes;  /* blocks of four */
-    sac_grid_slot *slots; /* open addressing, at most a quarter full; a power of two */
+    sac_grid_chain *chains; /* of each brick: a search reads many of them, and little else of a brick */
+    sac_grid_block *blocks;
+    sac_grid_chain *next_blocks; /* of each block: the rest of its chain, or the next free block + 1 */
+    sac_grid_slot *slots;        /* open addressing, at most a quarter full; a power of two */
     uint32_t slot_mask;
     uint32_t free_brick, free_block, brick_end, block_end;
     uint32_t levels; /* bit: in use */
@@ -170,22 +169,6 @@ static inline uint32_t sac_grid_hash(const int32_t at[3], uint32_t level)
     return (uint32_t)((h ^ h >> 29) >> 16);
 }
 
-/* Bits of the cells from `low` to `high` (0 to 3, both included) along one axis. */
-static inline uint64_t sac_grid_mask(int axis, int32_t low, int32_t high)
-{
-    if (axis == 0) return (0xfu << low & 0xfu >> (3 - high)) * UINT64_C(0x1111111111111111);
-    if (axis == 1) return (0xffffu << 4 * low & 0xffffu >> 4 * (3 - high)) * UINT64_C(0x0001000100010001);
-    return UINT64_MAX << 16 * low & UINT64_MAX >> 16 * (3 - high);
-}
-
-/* The same for cells of the whole level, in brick `at`; 0 when they are elsewhere. */
-static inline uint64_t sac_grid_part(int axis, int32_t at, int32_t low, int32_t high)
-{
-    int32_t from = low - at * 4, to = high - at * 4;
-    if (from > 3 || to < 0) return 0;
-    return sac_grid_mask(axis, from > 0 ? from : 0, to < 3 ? to : 3);
-}
-
 /* NULL: there is none. */
 static inline const sac_grid_brick *sac_grid_find(const sac_grid *grid, const int32_t at[3], uint32_t level)
 {
@@ -199,11 +182,10 @@ static inline const sac_grid_brick *sac_grid_find(const sac_grid *grid, const in
     }
 }
 
-/* The cells of a level a box can meet, and the bricks they lie in. */
+/* The bricks of a level that may hold what a box meets. */
 typedef struct sac_grid_range {
-    int32_t low[3], high[3]; /* cells */
-    int32_t from[3], to[3];  /* bricks */
-    uint64_t bricks;         /* how many, existing or not */
+    int32_t from[3], to[3];
+    uint64_t bricks; /* how many, existing or not */
 } sac_grid_range;
 
 static inline void sac_grid_range_of(const sac_grid *grid, uint32_t number, const sac_box *region,
@@ -213,9 +195,7 @@ static inline void sac_grid_range_of(const sac_grid *grid, uint32_t number, cons
     sac_grid_corners corners = sac_grid_corners_of(region, sac_grid_scale(number));
     out->bricks = 1;
     for (int i = 0; i < 3; i++) {
-        out->low[i] = corners.low[i] - SAC_GRID_REACH;
-        out->high[i] = corners.high[i];
-        out->from[i] = out->low[i] >> 2, out->to[i] = out->high[i] >> 2;
+        out->from[i] = (corners.low[i] - SAC_GRID_REACH) >> 2, out->to[i] = corners.high[i] >> 2;
         if (out->from[i] < level->low[i]) out->from[i] = level->low[i];
         if (out->to[i] > level->high[i]) out->to[i] = level->high[i];
         if (out->from[i] > out->to[i]) out->bricks = 0;
@@ -224,8 +204,8 @@ static inline void sac_grid_range_of(const sac_grid *grid, uint32_t number, cons
     }
 }
 
-/* The cells in `mask` are in use and may hold what is looked for. Return false to stop. */
-typedef bool sac_grid_visit(const sac_grid *grid, const sac_grid_brick *brick, uint64_t mask, void *user);
+/* Return false to stop. */
+typedef bool sac_grid_visit(const sac_grid *grid, uint32_t brick, void *user);
 
 __attribute__((always_inline)) static inline bool sac_grid_each_in_range(const sac_grid *grid,
                                                                          uint32_t number,
@@ -234,62 +214,91 @@ __attribute__((always_inline)) static inline bool sac_grid_each_in_range(const s
 {
     if (!r->bricks) return true;
     if (r->bricks > grid->level[number].bricks) {
-        for (uint32_t next = grid->level[number].first; next != SAC_GRID_NONE;) {
-            const sac_grid_brick *brick = &grid->bricks[next];
-            next = brick->next;
-            uint64_t mask = brick->mask;
-            for (int i = 0; i < 3; i++) mask &= sac_grid_part(i, brick->at[i], r->low[i], r->high[i]);
-            if (mask && !visit(grid, brick, mask, user)) return false;
+        for (uint32_t k = grid->level[number].first; k != SAC_GRID_NONE; k = grid->bricks[k].next) {
+            bool within = true;
+            for (int i = 0; i < 3; i++)
+                within &= grid->bricks[k].at[i] >= r->from[i] && grid->bricks[k].at[i] <= r->to[i];
+            if (within && !visit(grid, k, user)) return false;
         }
         return true;
     }
     int32_t at[3];
-    for (at[2] = r->from[2]; at[2] <= r->to[2]; at[2]++) {
-        uint64_t z = sac_grid_part(2, at[2], r->low[2], r->high[2]);
-        for (at[1] = r->from[1]; at[1] <= r->to[1]; at[1]++) {
-            uint64_t yz = z & sac_grid_part(1, at[1], r->low[1], r->high[1]);
+    for (at[2] = r->from[2]; at[2] <= r->to[2]; at[2]++)
+        for (at[1] = r->from[1]; at[1] <= r->to[1]; at[1]++)
             for (at[0] = r->from[0]; at[0] <= r->to[0]; at[0]++) {
                 const sac_grid_brick *brick = sac_grid_find(grid, at, number);
-                if (!brick) continue;
-                uint64_t mask = brick->mask & yz & sac_grid_part(0, at[0], r->low[0], r->high[0]);
-                if (mask && !visit(grid, brick, mask, user)) return false;
+                if (brick && !visit(grid, (uint32_t)(brick - grid->bricks), user)) return false;
             }
-        }
-    }
     return true;
 }
 
-/* The boxes that may overlap `region`, each once, to `out` (room for SAC_GRID_SLACK more than there are
- * bodies); returns how many, and adds the bricks looked at to *looked. `home`: the brick of who asks, whose
- * neighbours are at hand, or SAC_GRID_NONE. */
+/* The blocks whose boxes may overlap `region`, each once, to `out` (room for SAC_GRID_SLACK more than there
+ * are bodies); returns how many, and adds the bricks looked at to *looked. `home`: the brick of who asks,
+ * whose neighbours are at hand, or SAC_GRID_NONE. */
 uint32_t sac_grid_gather(const sac_grid *grid, const sac_box *region, uint32_t home, uint32_t *out,
                          uint64_t *looked);
 
-/* What a box of the grid must not exceed to overlap this one. */
+/* What the sides of a box of the grid must not exceed to overlap this one. */
 typedef struct sac_grid_key {
-    _Alignas(16) float high[4], minus_low[4];
+    float sides[6];
 } sac_grid_key;
 
 static inline sac_grid_key sac_grid_key_of(const sac_box *box)
 {
-    /* Read as floats, body and next are small numbers: there are far fewer than 2^28. */
-    sac_grid_key key = {{box->high[0], box->high[1], box->high[2], INFINITY},
-                        {-box->low[0], -box->low[1], -box->low[2], INFINITY}};
-    return key;
+    return (sac_grid_key){
+        {box->high[0], box->high[1], box->high[2], -box->low[0], -box->low[1], -box->low[2]}};
 }
 
-static inline bool sac_grid_meets(const sac_grid_box *box, const sac_grid_key *key)
+/* Bit k: box k of the block overlaps. */
+SAC_ALWAYS_INLINE uint32_t sac_grid_meets(const sac_grid_block *block, const sac_grid_key *key)
 {
-#if defined(SAC_SIMD_IS_SSE2) || defined(SAC_SIMD_IS_AVX)
-    __m128 low = _mm_cmple_ps(_mm_load_ps((const float *)(const void *)box), _mm_load_ps(key->high));
-    __m128 high = _mm_cmple_ps(_mm_load_ps(box->minus_high), _mm_load_ps(key->minus_low));
-    return _mm_movemask_ps(_mm_and_ps(low, high)) == 15;
+#if defined(SAC_SIMD_IS_AVX512)
+    /* Two sides at a time. */
+    __mmask16 meets = 0xffff;
+    for (int i = 0; i < 6; i += 2) {
+        __m512 most = _mm512_insertf32x8(_mm512_set1_ps(key->sides[i]), _mm256_set1_ps(key->sides[i + 1]), 1);
+        meets = _mm512_mask_cmp_ps_mask(meets, _mm512_load_ps(block->sides[i]), most, _CMP_LE_OQ);
+    }
+    return meets & (uint32_t)meets >> 8;
+#elif defined(SAC_SIMD_IS_AVX)
+    __m256 all = _mm256_castsi256_ps(_mm256_set1_epi32(-1));
+    for (int i = 0; i < 6; i++) {
+        __m256 side = _mm256_load_ps(block->sides[i]);
+        all = _mm256_and_ps(all, _mm256_cmp_ps(side, _mm256_set1_ps(key->sides[i]), _CMP_LE_OQ));
+    }
+    return (uint32_t)_mm256_movemask_ps(all);
+#elif defined(SAC_SIMD_IS_SSE2)
+    uint32_t meets = 0;
+    for (int half = 0; half < SAC_GRID_LANES; half += 4) {
+        __m128 all = _mm_castsi128_ps(_mm_set1_epi32(-1));
+        for (int i = 0; i < 6; i++) {
+            __m128 side = _mm_load_ps(block->sides[i] + half);
+            all = _mm_and_ps(all, _mm_cmple_ps(side, _mm_set1_ps(key->sides[i])));
+        }
+        meets |= (uint32_t)_mm_movemask_ps(all) << half;
+    }
+    return meets;
 #else
-    bool meets = true;
-    for (int i = 0; i < 3; i++)
-        meets &= box->low[i] <= key->high[i] && box->minus_high[i] <= key->minus_low[i];
+    uint32_t meets = 0xff;
+    for (int i = 0; i < 6; i++) meets &= sac_f8_le(sac_f8_load(block->sides[i]), sac_f8_set(key->sides[i]));
     return meets;
 #endif
+}
+
+static inline uint32_t sac_grid_compare_blocks(const sac_grid_block *blocks, const uint32_t *list,
+                                               uint32_t count, const sac_box *now, const sac_box *before,
+                                               uint32_t *out)
+{
+    const sac_grid_key is = sac_grid_key_of(now), was = sac_grid_key_of(before);
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t meets = sac_grid_meets(&blocks[list[i]], &is);
+        for (uint32_t left = meets ^ sac_grid_meets(&blocks[list[i]], &was); left; left &= left - 1) {
+            uint32_t lane = (uint32_t)__builtin_ctz(left);
+            out[found++] = (list[i] * SAC_GRID_LANES + lane) | (meets >> lane & 1) << 31;
+        }
+    }
+    return found;
 }
 
 #endif

@@ -5,9 +5,9 @@
  * it costs nothing to speak of, and finding its partners means a few cells of each level in use. Pairs of
  * boxes that overlap are kept from frame to frame, with a stable number each and a list of them at each body.
  *
- * Index: sac_broad_create  sac_broad_destroy  sac_broad_reserve  sac_broad_place  sac_broad_remove
- *        sac_broad_refilter  sac_broad_flush  sac_broad_next  sac_broad_find  sac_broad_ended_bodies
- *        sac_broad_touching  sac_broad_ray  sac_horn_meet
+ * Index: sac_broad_create  sac_broad_destroy  sac_broad_reserve  sac_broad_place
+ *        sac_broad_place_soon  sac_broad_settle  sac_broad_remove  sac_broad_refilter  sac_broad_flush
+ * sac_broad_next  sac_broad_find sac_broad_ended_bodies sac_broad_touching  sac_broad_ray  sac_horn_meet
  */
 #ifndef SAC_RUNTIME_BROAD_INTERNAL_H
 #define SAC_RUNTIME_BROAD_INTERNAL_H
@@ -21,10 +21,15 @@
 #define SAC_NO_PAIR UINT32_MAX
 #define SAC_NO_BODY UINT32_MAX
 
+/* Half a cache line. In the lists of a body, a pair is on the side of a (0) or of b (1); links say which, so
+ * that neither end of a list needs to be read to be joined. */
 typedef struct sac_broad_pair {
-    uint32_t a, b;           /* bodies, a < b; a == SAC_NO_BODY: this number is free */
-    uint32_t next_a, next_b; /* in the lists of a and b */
-    uint32_t prev_a, prev_b;
+    uint32_t a, b;    /* bodies, a < b; a == SAC_NO_BODY: this number is free */
+    uint32_t next[2]; /* pairs after it, in the lists of a and b */
+    uint32_t prev[2]; /* before it: number times two, and the side there */
+    uint32_t same;    /* next of the same bucket */
+    uint8_t next_side[2];
+    uint16_t unused;
 } sac_broad_pair;
 
 /* May these two meet at all? Asked once for each new pair of overlapping boxes; must be symmetric. */
@@ -64,6 +69,12 @@ sac_result sac_broad_reserve(sac_broad *broad, uint32_t bodies, uint32_t pairs, 
  * nanosecond each), or 0 when there was no memory for a pair: the body is then where it was. Sides that are
  * not numbers count as infinite, sides the wrong way round are turned. */
 uint64_t sac_broad_place(sac_broad *broad, uint32_t body, const sac_box *box, bool moves);
+/* As sac_broad_place, but pairs may wait to begin and end until sac_broad_settle (or until there are many):
+ * they lie all over memory, and are fetched together instead of one after the other. Until then nothing but
+ * these two functions, sac_broad_place and the searches may be called, and pairs and lists are not yet right.
+ */
+uint64_t sac_broad_place_soon(sac_broad *broad, uint32_t body, const sac_box *box, bool moves);
+void sac_broad_settle(sac_broad *broad);
 void sac_broad_remove(sac_broad *broad, uint32_t body);
 /* Ask the filter again about all pairs of a body (its filter changed), also those it refused before. False
  * when there was no memory for a pair; refused pairs are gone then, allowed ones have not begun. */
@@ -76,7 +87,7 @@ void sac_broad_flush(sac_broad *broad);
 static inline uint32_t sac_broad_next(const sac_broad *broad, uint32_t pair, uint32_t body)
 {
     const sac_broad_pair *p = &broad->pairs[pair];
-    return p->a == body ? p->next_a : p->next_b;
+    return p->next[p->a != body];
 }
 
 /* The pair of two bodies, SAC_NO_PAIR if they have none. */
@@ -85,7 +96,7 @@ uint32_t sac_broad_find(const sac_broad *broad, uint32_t a, uint32_t b);
 static inline void sac_broad_ended_bodies(const sac_broad *broad, uint32_t pair, uint32_t *out_a,
                                           uint32_t *out_b)
 {
-    *out_a = broad->pairs[pair].prev_a;
+    *out_a = broad->pairs[pair].prev[0];
     *out_b = broad->pairs[pair].b;
 }
 

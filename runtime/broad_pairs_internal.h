@@ -8,15 +8,25 @@
 #include "runtime/broad_grid_internal.h"
 #include "runtime/broad_internal.h"
 
+/* Pairs that wait to begin or end. */
+enum { SAC_PAIRS_WAIT = 32 };
+#define SAC_PAIR_BEGINS 0x80000000u
+typedef struct sac_pair_change {
+    uint32_t a, b; /* a < b; a with this bit: begins */
+} sac_pair_change;
+
 struct sac_broad_private {
     sac_grid grid;
     sac_broad_filter *filter;
     void *user;
     /* (a, b) to number: chains from a bucket, one bucket a pair or more. */
-    uint32_t *buckets, *chain;
+    uint32_t *buckets;
+    uint8_t *first_sides; /* of each body: the side of its first pair it is on */
     uint32_t bucket_bits;
     uint64_t *free_numbers; /* bit: free */
     uint32_t lowest_word;   /* of free_numbers that may have one */
+    sac_pair_change waiting[SAC_PAIRS_WAIT];
+    uint32_t waiting_count, waiting_begins;
     /* What a placement found: boxes to look at, those that changed, bodies, pairs. */
     uint32_t *looked, *changed, *fresh, *gone;
 };
@@ -28,6 +38,9 @@ sac_result sac_pairs_reserve(sac_broad *broad, uint32_t room, sac_error *error);
 void sac_pairs_fini(sac_broad *broad);
 /* There must be room, and they must have no pair yet. */
 void sac_pairs_begin(sac_broad *broad, uint32_t a, uint32_t b);
+/* Begins or ends soon; to end, they need not have a pair. All in the order they were told in. */
+void sac_pairs_begin_soon(sac_broad *broad, uint32_t a, uint32_t b);
+void sac_pairs_end_soon(sac_broad *broad, uint32_t a, uint32_t b);
 void sac_pairs_end(sac_broad *broad, uint32_t pair);
 
 #endif

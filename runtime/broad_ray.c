@@ -31,24 +31,30 @@ static bool cut(const ray *r, const double low[3], const double high[3], double 
     return *from <= *to;
 }
 
-static bool try_chain(const sac_grid *grid, sac_grid_chain chain, const ray *r)
+/* Those that overlap `region`, which holds all of the ray that matters here. */
+static bool try_chain(const sac_grid *grid, sac_grid_chain chain, const sac_box *region, const ray *r)
 {
-    for (; chain; chain = grid->boxes[sac_grid_chain_first(chain)].next) {
-        const sac_grid_box *box = &grid->boxes[sac_grid_chain_first(chain)];
-        for (uint32_t k = 0; k < sac_grid_chain_used(chain); k++) {
+    const sac_grid_key key = sac_grid_key_of(region);
+    for (; chain; chain = grid->next_blocks[sac_grid_chain_first(chain)]) {
+        const sac_grid_block *block = &grid->blocks[sac_grid_chain_first(chain)];
+        for (uint32_t left = sac_grid_meets(block, &key); left; left &= left - 1) {
+            uint32_t k = (uint32_t)__builtin_ctz(left);
             double low[3], high[3], from = 0, to = *r->most;
-            for (int i = 0; i < 3; i++) low[i] = box[k].low[i], high[i] = -(double)box[k].minus_high[i];
-            if (cut(r, low, high, &from, &to) && !r->visit(box[k].body, r->user)) return false;
+            for (int i = 0; i < 3; i++)
+                low[i] = block->sides[i][k], high[i] = -(double)block->sides[i + 3][k];
+            if (cut(r, low, high, &from, &to) && !r->visit(block->body[k], r->user)) return false;
         }
     }
     return true;
 }
 
-/* The cells of a brick that the ray's stretch through it can touch. */
-static bool try_brick(const sac_grid *grid, const sac_grid_brick *brick, const ray *r)
+static const sac_box everywhere = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
+
+/* The boxes of a brick that the ray's stretch through it can touch. */
+static bool try_brick(const sac_grid *grid, uint32_t number, const ray *r)
 {
-    double scale = (double)sac_grid_scale(brick->level), side = 1.0 / scale;
-    double low[3], high[3], from = 0, to = *r->most;
+    const sac_grid_brick *brick = &grid->bricks[number];
+    double side = 1.0 / (double)sac_grid_scale(brick->level), low[3], high[3], from = 0, to = *r->most;
     bool edge = false;
     for (int i = 0; i < 3; i++) {
         /* Bricks at the edge of the numbers hold all beyond; one more cell forgives rounding. */
@@ -57,19 +63,14 @@ static bool try_brick(const sac_grid *grid, const sac_grid_brick *brick, const r
         if (brick->at[i] >= SAC_GRID_FAR / 4) high[i] = INFINITY, edge = true;
     }
     if (!cut(r, low, high, &from, &to)) return true;
-    uint64_t left = brick->mask;
+    sac_box region = everywhere;
     if (!edge && to < (double)FLT_MAX) {
         for (int i = 0; i < 3; i++) {
-            double base = brick->at[i] * 4.0, a = (r->origin[i] + r->direction[i] * from) * scale - base;
-            double b = (r->origin[i] + r->direction[i] * to) * scale - base;
-            double least = (a < b ? a : b) - SAC_GRID_REACH - 1, most = (a > b ? a : b) + 1;
-            if (least >= 4 || most < 0) return true;
-            left &= sac_grid_mask(i, least > 0 ? (int32_t)least : 0, most < 3 ? (int32_t)most : 3);
+            double a = r->origin[i] + r->direction[i] * from, b = r->origin[i] + r->direction[i] * to;
+            region.low[i] = (float)((a < b ? a : b) - side), region.high[i] = (float)((a > b ? a : b) + side);
         }
     }
-    for (; left; left &= left - 1)
-        if (!try_chain(grid, brick->cells[__builtin_ctzll(left)], r)) return false;
-    return true;
+    return try_chain(grid, grid->chains[number], &region, r);
 }
 
 typedef struct span {
@@ -114,7 +115,7 @@ static bool march(const sac_grid *grid, uint32_t number, const ray *r, double fr
                 for (at[0] = s.low[0]; at[0] <= s.high[0]; at[0]++) {
                     if (holds(&last, at)) continue;
                     const sac_grid_brick *brick = sac_grid_find(grid, at, number);
-                    if (brick && !try_brick(grid, brick, r)) return false;
+                    if (brick && !try_brick(grid, (uint32_t)(brick - grid->bricks), r)) return false;
                 }
         last = s;
     }
@@ -137,7 +138,7 @@ static bool cross_level(const sac_grid *grid, uint32_t number, const ray *r)
     if (!edge && speed > 0 && pieces * 12 < level->bricks && from + pace > from)
         return march(grid, number, r, from, to, pace);
     for (uint32_t brick = level->first; brick != SAC_GRID_NONE; brick = grid->bricks[brick].next)
-        if (!try_brick(grid, &grid->bricks[brick], r)) return false;
+        if (!try_brick(grid, brick, r)) return false;
     return true;
 }
 
@@ -151,7 +152,7 @@ void sac_broad_ray(const sac_broad *broad, const float origin[3], const float di
         r.inverse[i] = 1.0 / r.direction[i];
     }
     if (!sac_vec3_is_finite(origin) || !sac_vec3_is_finite(direction) || !(*most >= 0)) return;
-    if (!try_chain(grid, grid->huge, &r)) return;
+    if (!try_chain(grid, grid->huge, &everywhere, &r)) return;
     for (uint32_t levels = grid->levels; levels; levels &= levels - 1)
         if (!cross_level(grid, (uint32_t)__builtin_ctz(levels), &r)) return;
 }
