@@ -195,6 +195,7 @@ int sac_bench_soft(int argc, char **argv)
     sac_error error;
     sac_tasks *tasks = NULL;
     json_t *deformation = json_array(), *aabb = json_array(), *refit = json_array(), *spheres = NULL;
+    json_t *ladder = json_array(), *frame = NULL;
     sac_result result = sac_tasks_create(&(sac_tasks_def){.threads = common.threads}, &tasks, &error);
     sac_say("deformation\n");
     for (size_t i = 0; i < sizeof clouds / sizeof *clouds && result == SAC_OK; i++)
@@ -203,18 +204,21 @@ int sac_bench_soft(int argc, char **argv)
         sac_say("spheres of a bent ball, 4000 points\n");
         result = run_spheres(&spheres, &error);
     }
+    if (result == SAC_OK) result = sac_bench_soft_ladder(repeats, ladder, &error);
+    if (result == SAC_OK) result = sac_bench_soft_frame(repeats, &frame, &error);
     if (result == SAC_OK) result = sac_bench_soft_surface(repeats, aabb, refit, &error);
     sac_tasks_destroy(&tasks);
     if (result != SAC_OK) {
         json_decref(deformation), json_decref(aabb), json_decref(refit);
-        if (spheres) json_decref(spheres);
+        json_decref(ladder), json_decref(spheres), json_decref(frame);
         return sac_console_fail(&error);
     }
     double inflation = json_number_value(json_object_get(spheres, "local"));
     json_int_t violations = json_integer_value(json_object_get(spheres, "violations"));
-    return sac_console_json(
-        json_pack("{s:s,s:i,s:o,s:o,s:I,s:o,s:o,s:o}", "simd", sac_simd_name(sac_simd_active()), "threads",
-                  (int)common.threads, "deformation", deformation, "inflation", sac_json_number(inflation),
-                  "violations", violations, "spheres", spheres, "aabb", aabb, "refit", refit),
-        true, SAC_EXIT_OK);
+    return sac_console_json(json_pack("{s:s,s:i,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o}", "simd",
+                                      sac_simd_name(sac_simd_active()), "threads", (int)common.threads,
+                                      "deformation", deformation, "inflation", sac_json_number(inflation),
+                                      "violations", violations, "spheres", spheres, "aabb", aabb, "refit",
+                                      refit, "ladder", ladder, "frame", frame),
+                            true, SAC_EXIT_OK);
 }

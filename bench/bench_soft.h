@@ -11,6 +11,10 @@ enum { SAC_BENCH_SOFT_REPEATS = 99 }; /* most */
 /* Meshless surfaces: boxes from nodes (`aabb`), two surfaces against complete refits (`refit`). */
 sac_result sac_bench_soft_surface(uint32_t repeats, json_t *aabb, json_t *refit, sac_error *error);
 
+/* The ladder of levels (Spillmann's table 1), and a frame of three large bodies. */
+sac_result sac_bench_soft_ladder(uint32_t repeats, json_t *out, sac_error *error);
+sac_result sac_bench_soft_frame(uint32_t repeats, json_t **out, sac_error *error);
+
 /* CPU time of this thread, microseconds. */
 double sac_bench_soft_us(void);
 

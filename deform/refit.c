@@ -121,6 +121,36 @@ static void refit_mixed(sac_soft_cover *cover, uint32_t block)
     }
 }
 
+/* A leaf of few points looks at them: what its cluster's farthest stray would add to every sphere it need not
+ * have. Its triangles are inside too. */
+enum { LOOKED_AT = 32 };
+static void tighten(const sac_soft_cover *cover, uint32_t block)
+{
+    const sac_soft_tree *tree = cover->tree;
+    const sac_soft *s = cover->soft;
+    sac_sphere_block *out = &cover->spheres[block];
+    for (uint32_t lane = 0; lane < SAC_LANES; lane++) {
+        sac_soft_range range = tree->range[block * SAC_LANES + lane];
+        if (!(tree->links[block].link[lane] & SAC_LINK_LEAF) || range.count > LOOKED_AT) continue;
+        float c[3] = {out->x[lane], out->y[lane], out->z[lane]}, most = 0;
+        const uint32_t *points = tree->order + range.first;
+        for (uint32_t k = 0; k < range.count; k++) {
+            uint32_t i = points[k];
+            float x = s->x[i] - c[0], y = s->y[i] - c[1], z = s->z[i] - c[2], d = (x * x + y * y) + z * z;
+            most = d > most ? d : most;
+        }
+        uint32_t last = tree->triangles ? tree->triangle_first[range.first + range.count] : 0;
+        for (uint32_t k = tree->triangles ? tree->triangle_first[range.first] : 0; k < last; k++)
+            for (int corner = 0; corner < 3; corner++) {
+                uint32_t i = tree->triangles[tree->triangle_at[k]][corner];
+                float x = s->x[i] - c[0], y = s->y[i] - c[1], z = s->z[i] - c[2], d = (x * x + y * y) + z * z;
+                most = d > most ? d : most;
+            }
+        float r = sqrtf(most) * 1.000001f + 1e-30f;
+        if (r < out->r[lane] || tree->triangles) out->r[lane] = r;
+    }
+}
+
 const sac_sphere_block *sac_soft_cover_block(sac_soft_cover *cover, uint32_t block)
 {
     sac_sphere_block *out = &cover->spheres[block];
@@ -133,6 +163,7 @@ const sac_sphere_block *sac_soft_cover_block(sac_soft_cover *cover, uint32_t blo
     } else {
         sac_refit_job job = sac_refit_job_of(cover, cluster);
         cover->kernel(&job, &cover->tree->rest[block], out);
+        tighten(cover, block);
     }
     return out;
 }

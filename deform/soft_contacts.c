@@ -9,8 +9,6 @@
 
 #include "deform/soft_tree_internal.h"
 
-#define NONE UINT32_MAX
-
 typedef struct patch {
     uint32_t id;
     float c[3], r, n[3];
@@ -21,13 +19,19 @@ typedef struct patch {
     sac_soft_range range;
 } patch;
 
+enum { CACHED = 64 };
+
 typedef struct maker {
-    const sac_meeting *meeting;
     const sac_soft_party *party[2];
     uint32_t number[2];
     const sac_form *form[2];
     const sac_transform *pose[2];
-    patch last[2]; /* fronts come in runs of one node */
+    float line[3]; /* from the middle of a to that of b; zero when they have none */
+    float deepest; /* no more than this they can be inside each other along it */
+    struct {
+        uint32_t id[CACHED];
+        patch at[CACHED];
+    } patches[2]; /* a node is in many pairs of a front */
     bool fine;
     float margin;
     sac_soft_contact *out;
@@ -58,10 +62,16 @@ static uint32_t node_of(const sac_form *form, uint32_t link)
     return link & SAC_LINK_LEAF ? link & ~SAC_LINK_LEAF : form->tree->parents[link];
 }
 
+static bool leaf_of(const sac_soft_tree *tree, uint32_t id)
+{
+    return tree->links[id / SAC_LANES].link[id % SAC_LANES] & SAC_LINK_LEAF;
+}
+
 static const patch *patch_of(maker *m, int side, uint32_t id)
 {
-    patch *p = &m->last[side];
-    if (p->id == id) return p;
+    patch *p = &m->patches[side].at[id % CACHED];
+    if (m->patches[side].id[id % CACHED] == id) return p;
+    m->patches[side].id[id % CACHED] = id;
     const sac_soft_tree *tree = m->party[side]->tree;
     const sac_live *live = m->form[side]->live;
     const sac_soft_cover *cover = live->owner;
@@ -82,25 +92,36 @@ static const patch *patch_of(maker *m, int side, uint32_t id)
         const sac_soft_map *map = &state->map;
         sac_soft_turn_normal(state->cofactor, tree->facing[id], p->n);
         p->faces = dot(p->n, p->n) > 0.5f;
-        p->size = p->r > 2 * map->stray ? p->r - map->stray : p->r / 2;
+        p->size = p->r > 2 * map->stray && !leaf_of(tree, id) ? p->r - map->stray : p->r;
         p->flat = p->faces && tree->bulge[id] < p->size;
         for (int k = 0; k < 3 && p->flat; k++) p->top[k] = p->c[k] + tree->bulge[id] * p->n[k];
     }
     return p;
 }
 
-/* How far the points of a patch reach along a direction; relative to the origin given. */
+/* How far the points of a patch reach along a direction, from a point. Four at a time: the largest of many is
+ * a chain. */
 static float reach(const sac_soft *s, const sac_soft_tree *tree, sac_soft_range range, const float from[3],
                    const float n[3])
 {
-    float most = -FLT_MAX;
+    float most[4] = {-FLT_MAX, -FLT_MAX, -FLT_MAX, -FLT_MAX};
     const uint32_t *order = tree->order + range.first;
-    for (uint32_t k = 0; k < range.count; k++) {
+    const float *x = s->x, *y = s->y, *z = s->z;
+    uint32_t k = 0;
+    for (; k + 4 <= range.count; k += 4)
+        for (uint32_t l = 0; l < 4; l++) {
+            uint32_t i = order[k + l];
+            float d = (x[i] * n[0] + y[i] * n[1]) + z[i] * n[2];
+            most[l] = d > most[l] ? d : most[l];
+        }
+    for (; k < range.count; k++) {
         uint32_t i = order[k];
-        float d = ((s->x[i] - from[0]) * n[0] + (s->y[i] - from[1]) * n[1]) + (s->z[i] - from[2]) * n[2];
-        most = d > most ? d : most;
+        float d = (x[i] * n[0] + y[i] * n[1]) + z[i] * n[2];
+        most[0] = d > most[0] ? d : most[0];
     }
-    return most;
+    most[0] = most[0] > most[1] ? most[0] : most[1];
+    most[2] = most[2] > most[3] ? most[2] : most[3];
+    return (most[0] > most[2] ? most[0] : most[2]) - dot(from, n);
 }
 
 static bool add(maker *m, uint32_t node_a, uint32_t node_b, const float point[3], const float normal[3],
@@ -142,7 +163,8 @@ static bool face(const maker *m, const patch *a, const patch *b, const float d[3
 {
     float facing = dot(a->n, b->n), along, across = 0, size = a->size > b->size ? a->size : b->size,
           least = a->size < b->size ? a->size : b->size;
-    if (facing > 0.6f) return false; /* one of them belongs to the far side of its body */
+    /* Flat ones must look at each other; of others, octants of boxes say, less can be asked. */
+    if (facing > (a->flat && b->flat ? -0.3f : 0.4f)) return false;
     for (int k = 0; k < 3; k++) n[k] = a->n[k] - b->n[k];
     unit(n);
     along = dot(d, n);
@@ -157,11 +179,17 @@ static bool face(const maker *m, const patch *a, const patch *b, const float d[3
         for (int k = 0; k < 3; k++) n[k] = from_a > from_b ? a->n[k] : -b->n[k];
         return true;
     }
+    /* Of two bent patches only those on the near sides of their bodies mean anything. */
+    bool line = dot(m->line, a->n) > 0.1f && dot(m->line, b->n) < -0.1f;
+    if (!a->flat && !b->flat && !line) return false;
+    /* They reach past each other along any direction but the right ones: the least counts. */
     *depth = overlap(m, a, b, n);
-    if (facing < -0.9f) return true;
-    for (int side = 0; side < 2; side++) {
+    for (int which = 0; which < 3; which++) {
+        const patch *flat = which == 0 ? a : b;
+        if (which < 2 && !flat->flat) continue;
         float own[3];
-        for (int k = 0; k < 3; k++) own[k] = side ? -b->n[k] : a->n[k];
+        for (int k = 0; k < 3; k++) own[k] = which == 0 ? a->n[k] : which == 1 ? -b->n[k] : m->line[k];
+        if (!(dot(own, a->n) > 0.1f && dot(own, b->n) < -0.1f)) continue;
         float over = overlap(m, a, b, own);
         if (over < *depth) *depth = over, memcpy(n, own, sizeof own);
     }
@@ -178,6 +206,7 @@ static void meet_patches(maker *m, const patch *a, const patch *b)
         if (!unit(n)) return;
         depth = overlap(m, a, b, n);
     }
+    if (depth > m->deepest) depth = m->deepest; /* what two patches make of it is too much */
     depth += m->party[0]->thickness + m->party[1]->thickness;
     if (!(depth >= -m->margin)) return;
     float point[3];
@@ -384,18 +413,22 @@ uint32_t sac_soft_contacts(const sac_meeting *meeting, const sac_pairs *pending,
                            uint32_t a, uint32_t b, const sac_soft_party *parties, bool fine,
                            sac_soft_contact *out, uint32_t room)
 {
-    maker m = {.meeting = meeting,
-               .party = {&parties[a], &parties[b]},
-               .number = {a, b},
-               .form = {meeting->a, meeting->b},
-               .pose = {meeting->pose_a, meeting->pose_b},
-               .last = {{.id = NONE}, {.id = NONE}},
-               .fine = fine,
-               .margin = meeting->margin,
-               .out = out,
-               .room = room};
+    maker m; /* most of it stays as it is */
+    m.party[0] = &parties[a], m.party[1] = &parties[b];
+    m.number[0] = a, m.number[1] = b;
+    m.form[0] = meeting->a, m.form[1] = meeting->b;
+    m.pose[0] = meeting->pose_a, m.pose[1] = meeting->pose_b;
+    m.fine = fine, m.margin = meeting->margin;
+    for (int k = 0; k < 3; k++) m.line[k] = meeting->b->ball[k] - meeting->a->ball[k];
+    m.deepest = meeting->a->ball[3] + meeting->b->ball[3] - sqrtf(dot(m.line, m.line));
+    for (int s = 0; s < 2; s++) /* balls are wider by what strays */
+        if (m.party[s]->soft) m.deepest -= m.party[s]->soft->clusters[0].map.stray;
+    m.deepest = m.deepest > 0 ? m.deepest : 0;
+    if (!unit(m.line)) m.line[0] = m.line[1] = m.line[2] = 0;
+    m.out = out, m.room = room, m.count = 0;
+    for (int s = 0; s < 2; s++) memset(m.patches[s].id, 0xff, sizeof m.patches[s].id);
     memset(m.seen, 0xff, sizeof m.seen);
-    memset(m.nearest, 0xff, sizeof m.nearest);
+    if (fine) memset(m.nearest, 0xff, sizeof m.nearest);
     const bool soft[2] = {parties[a].soft != NULL, parties[b].soft != NULL};
     for (int list = 0; list < 2; list++) {
         const sac_pairs *pairs = list ? done : pending;

@@ -131,7 +131,7 @@ static uint32_t level_of(const sac_soft_tree *tree, uint32_t node)
 
 static float scale_of(const sac_soft_party *p) { return p->mass_scale > 0 ? p->mass_scale : 1; }
 
-/* Mean velocity and mass of a lump's points, in double: coarse lumps have many. */
+/* Mean velocity and mass of a lump's points. */
 static void gather(const sac_soft_party *p, uint32_t id, lump *out)
 {
     const sac_soft *s = p->soft;
@@ -149,14 +149,23 @@ static void gather(const sac_soft_party *p, uint32_t id, lump *out)
     }
     sac_soft_range range = p->tree->range[id];
     const uint32_t *order = p->tree->order + range.first;
-    double sum[3] = {0}, all = 0;
-    for (uint32_t k = 0; k < range.count; k++) {
+    float sum[2][4] = {{0}}; /* two at a time */
+    const float *vx = s->vx, *vy = s->vy, *vz = s->vz;
+    uint32_t k = 0;
+    for (; k + 2 <= range.count; k += 2)
+        for (uint32_t l = 0; l < 2; l++) {
+            uint32_t i = order[k + l];
+            float m = mass[i];
+            sum[l][0] += m * vx[i], sum[l][1] += m * vy[i], sum[l][2] += m * vz[i], sum[l][3] += m;
+        }
+    for (; k < range.count; k++) {
         uint32_t i = order[k];
-        double m = mass[i];
-        sum[0] += m * s->vx[i], sum[1] += m * s->vy[i], sum[2] += m * s->vz[i], all += m;
+        float m = mass[i];
+        sum[0][0] += m * vx[i], sum[0][1] += m * vy[i], sum[0][2] += m * vz[i], sum[0][3] += m;
     }
-    for (int k = 0; k < 3; k++) out->u[k] = (float)(sum[k] / all);
-    out->yield = (float)(1 / (all * scale_of(p)));
+    float all = sum[0][3] + sum[1][3], inverse = 1 / all;
+    for (int c = 0; c < 3; c++) out->u[c] = (sum[0][c] + sum[1][c]) * inverse;
+    out->yield = 1 / (all * scale_of(p));
 }
 
 static uint32_t lump_at(sac_soft_response *r, const sac_soft_party *parties, uint32_t party, uint32_t id)
