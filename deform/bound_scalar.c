@@ -1,2 +1,2 @@
 #define SAC_SIMD_PLAIN 1
-#include "deform/bound_kernel_internal.h"
+#include "deform/look_kernel_internal.h"

@@ -1,1 +1,1 @@
-#include "deform/bound_kernel_internal.h"
+#include "deform/look_kernel_internal.h"

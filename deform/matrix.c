@@ -206,3 +206,5 @@ double sac_exp_minus(double x)
     for (int i = 0; i < 10; i++) sum *= sum;
     return sum;
 }
+
+void sac_eigen_vectors(double *m, int n, double *v) { jacobi(m, n, v); }

@@ -11,55 +11,46 @@ const signed char sac_meshless_directions[13][3] = {
     {1, 0, 0}, {0, 1, 0},  {0, 0, 1}, {1, 1, 1},  {1, 1, -1}, {1, -1, 1}, {1, -1, -1},
     {1, 1, 0}, {1, -1, 0}, {1, 0, 1}, {1, 0, -1}, {0, 1, 1},  {0, 1, -1}};
 
-static sac_bound_kernel *kernel_active(void)
+const sac_bound_kernels *sac_bound_kernels_active(void)
 {
     switch (sac_simd_active()) {
 #if defined(__x86_64__)
     case SAC_SIMD_AVX512:
+        return &sac_bound_kernels_avx512;
     case SAC_SIMD_AVX2:
-        return sac_bound_kernel_avx2;
+        return &sac_bound_kernels_avx2;
     case SAC_SIMD_SSE2:
-        return sac_bound_kernel_sse2;
+        return &sac_bound_kernels_sse2;
 #elif defined(__aarch64__)
     case SAC_SIMD_NEON:
-        return sac_bound_kernel_neon;
+        return &sac_bound_kernels_neon;
 #endif
     default:
-        return sac_bound_kernel_scalar;
+        return &sac_bound_kernels_scalar;
     }
 }
 
-double sac_bound_fill(float *b, float *room, uint32_t count, double left)
-{
-    double value = 0;
-    while (count && left > 0) {
-        /* Halves by the middle of three; all above the pivot come first. */
-        float x = b[0], y = b[count / 2], z = b[count - 1];
-        float pivot = x < y ? (y < z ? y : x < z ? z : x) : (x < z ? x : y < z ? z : y);
-        double above = 0, sum = 0, equal = 0;
-        for (uint32_t i = 0; i < count; i++) {
-            if (b[i] > pivot) above += room[i], sum += (double)room[i] * b[i];
-            if (b[i] == pivot) equal += room[i];
-        }
-        bool inside = above >= left; /* the end of the fill is above the pivot */
-        if (!inside) {
-            value += sum, left -= above;
-            double take = equal < left ? equal : left;
-            value += take * pivot, left -= take;
-        }
-        uint32_t keep = 0;
-        for (uint32_t i = 0; i < count; i++)
-            if (inside ? b[i] > pivot : b[i] < pivot) b[keep] = b[i], room[keep++] = room[i];
-        count = keep;
-    }
-    return value;
-}
+static uint32_t wide_of(const sac_meshless_model *m) { return SAC_MESHLESS_WIDE(m->def.k); }
 
-static void put(sac_meshless *body, uint32_t node, const float entries[12])
+static void put(sac_meshless *body, uint32_t node, const float rows[3][4])
 {
-    float *block = body->blocks + (size_t)(node / 8) * 8 * SAC_MESHLESS_ENTRIES + node % 8;
-    memcpy(body->rows + (size_t)node * SAC_MESHLESS_ROW, entries, SAC_MESHLESS_ENTRIES * sizeof(float));
-    for (uint32_t e = 0; e < SAC_MESHLESS_ENTRIES; e++) block[(size_t)e * 8] = entries[e];
+    uint32_t half_k = body->model->def.k / 2, wide = wide_of(body->model);
+    float *row = body->rows + (size_t)node * SAC_MESHLESS_ROW;
+    float *block = body->blocks + (size_t)(node / 8) * 8 * SAC_MESHLESS_ROW + node % 8;
+    float *column = body->wide + (size_t)node * 4 * wide;
+    for (uint32_t c = 0; c < 4; c++, column += wide)
+        for (uint32_t r = 0; r < half_k; r++) {
+            if (r < 3) {
+                row[c * 4 + r] = block[(size_t)(c * 4 + r) * 8] = rows[r][c];
+                column[r] = rows[r][c];
+            } else {
+                float g[3];
+                sac_meshless_direction(2 * half_k, r, g);
+                column[r] = (g[0] * rows[0][c] + g[1] * rows[1][c]) + g[2] * rows[2][c];
+            }
+            column[half_k + r] = -column[r];
+            if (half_k == 3 && r < 2) column[6 + r] = column[r];
+        }
 }
 
 sac_result sac_meshless_create(const sac_meshless_model *model, sac_meshless **out_body, sac_error *error)
@@ -69,31 +60,36 @@ sac_result sac_meshless_create(const sac_meshless_model *model, sac_meshless **o
     if (!body) return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for a meshless body");
     sac_arena_init(&body->arena);
     body->model = model;
-    body->step = 1;
-    uint32_t k = model->def.k;
-    body->rows = sac_arena_alloc(&body->arena, (size_t)model->node_count * SAC_MESHLESS_ROW, sizeof(float));
-    uint32_t blocks = (model->node_count + 7) / 8;
-    body->blocks = sac_arena_alloc(&body->arena, (size_t)blocks * 8 * SAC_MESHLESS_ENTRIES, sizeof(float));
-    body->dops = sac_arena_alloc(&body->arena, (size_t)model->tree_count * k, sizeof(float));
-    body->vertices = sac_arena_alloc(&body->arena, model->vertex_count, sizeof *body->vertices);
+    body->step = 1, body->changed = true;
+    uint32_t wide = wide_of(model), blocks = (model->node_count + 7) / 8;
+    size_t rows = (size_t)model->node_count * SAC_MESHLESS_ROW,
+           columns = (size_t)model->node_count * 4 * wide;
+    body->rows = sac_arena_alloc(&body->arena, rows, sizeof(float));
+    body->blocks = sac_arena_alloc(&body->arena, (size_t)blocks * 8 * SAC_MESHLESS_ROW, sizeof(float));
+    body->wide = sac_arena_alloc(&body->arena, columns, sizeof(float));
+    body->dops = sac_arena_alloc(&body->arena, (size_t)model->tree_count * wide, sizeof(float));
+    body->now = sac_arena_alloc(&body->arena, model->vertex_count, sizeof *body->now);
     body->vertex_stamp = sac_arena_alloc(&body->arena, model->vertex_count, sizeof *body->vertex_stamp);
     body->asked = sac_arena_alloc(&body->arena, model->tree_count, sizeof *body->asked);
     body->stamp = sac_arena_alloc(&body->arena, model->tree_count, sizeof *body->stamp);
-    body->scratch = sac_arena_alloc(&body->arena, SAC_MESHLESS_SCRATCH(model->most_lanes, k), sizeof(float));
-    if (!body->rows || !body->blocks || !body->dops || !body->stamp || !body->asked || !body->scratch ||
-        !body->vertices || !body->vertex_stamp) {
+    body->rough = sac_arena_alloc(&body->arena, model->tree_count, sizeof *body->rough);
+    body->scratch =
+        sac_arena_alloc(&body->arena, SAC_MESHLESS_SCRATCH(model->most_lanes, model->def.k), sizeof(float));
+    if (!body->rows || !body->blocks || !body->wide || !body->dops || !body->stamp || !body->asked ||
+        !body->rough || !body->scratch || !body->now || !body->vertex_stamp) {
         sac_meshless_destroy(&body);
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for a meshless body of %u vertices",
                              model->vertex_count);
     }
     memset(body->stamp, 0, model->tree_count * sizeof *body->stamp);
     memset(body->asked, 0, model->tree_count * sizeof *body->asked);
-    body->asking = body->asked_before = UINT64_MAX;
+    memset(body->rough, 0, model->tree_count * sizeof *body->rough);
     memset(body->vertex_stamp, 0, model->vertex_count * sizeof *body->vertex_stamp);
-    memset(body->rows, 0, (size_t)model->node_count * SAC_MESHLESS_ROW * sizeof(float));
-    memset(body->blocks, 0, (size_t)blocks * 8 * SAC_MESHLESS_ENTRIES * sizeof(float));
+    memset(body->rows, 0, rows * sizeof(float));
+    memset(body->blocks, 0, (size_t)blocks * 8 * SAC_MESHLESS_ROW * sizeof(float));
+    memset(body->wide, 0, columns * sizeof(float));
     for (uint32_t j = 0; j < model->node_count; j++)
-        put(body, j, (const float[12]){1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0});
+        put(body, j, (const float[3][4]){{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}});
     *out_body = body;
     return SAC_OK;
 }
@@ -115,8 +111,8 @@ sac_result sac_meshless_set_node(sac_meshless *body, uint32_t node, const float 
             return sac_error_set(error, SAC_ERROR_ARGUMENT, "finite, at most 1e6",
                                  "the transformation of node %u has the entry %g", node,
                                  (double)rows[i / 4][i % 4]);
-    put(body, node, &rows[0][0]);
-    body->step++;
+    put(body, node, rows);
+    body->changed = true;
     return SAC_OK;
 }
 
@@ -130,160 +126,211 @@ sac_result sac_meshless_follow(sac_meshless *body, const sac_soft *soft, sac_err
                              "%u points for %u nodes", soft->model->count, m->node_count);
     const float *now[3] = {soft->x, soft->y, soft->z};
     for (uint32_t j = 0; j < m->node_count; j++) {
-        double moment[3][3] = {{0}}, rest[3][3] = {{0}}, turn[3][3], a[3][3];
+        double moment[3][3] = {{0}}, turn[3][3];
         sac_turn_rows(soft->clusters[soft->model->home[j]].turn, turn);
         for (uint32_t n = m->near_first[j]; n < m->near_first[j + 1]; n++) {
             uint32_t i = m->near[n];
-            for (int r = 0; r < 3; r++)
-                for (int c = 0; c < 3; c++) {
-                    double q = (double)m->nodes[i][c] - m->nodes[j][c];
-                    moment[r][c] += ((double)now[r][i] - now[r][j]) * q;
-                    rest[r][c] += ((double)m->nodes[i][r] - m->nodes[j][r]) * q;
-                }
+            for (int c = 0; c < 3; c++) {
+                double q = (double)m->nodes[i][c] - m->nodes[j][c];
+                for (int r = 0; r < 3; r++) moment[r][c] += ((double)now[r][i] - now[r][j]) * q;
+            }
         }
-        float row[SAC_MESHLESS_ENTRIES];
+        float rows[3][4];
         for (int r = 0; r < 3; r++) {
             double t = now[r][j];
             for (int c = 0; c < 3; c++) {
-                a[r][c] = turn[r][c];
-                for (int i = 0; i < 3; i++) {
-                    double rigid =
-                        turn[r][0] * rest[0][i] + turn[r][1] * rest[1][i] + turn[r][2] * rest[2][i];
-                    a[r][c] += (moment[r][i] - rigid) * m->near_inverse[j][i][c];
-                }
-                if (!(fabs(a[r][c]) < 1e6)) a[r][c] = turn[r][c];
-                row[r * 4 + c] = (float)a[r][c];
-                t -= a[r][c] * m->nodes[j][c];
+                double a = 0;
+                for (int i = 0; i < 3; i++)
+                    a += turn[r][i] * m->near_keep[j][i][c] + moment[r][i] * m->near_inverse[j][i][c];
+                if (!(fabs(a) < 1e6)) a = turn[r][c];
+                rows[r][c] = (float)a;
+                t -= a * m->nodes[j][c];
             }
-            row[r * 4 + 3] = (float)t;
+            rows[r][3] = (float)t;
         }
-        put(body, j, row);
+        put(body, j, (const float(*)[4])rows);
     }
-    body->step++;
+    body->changed = true;
     return SAC_OK;
 }
 
-/* The nodes' rows are blended first, all of a cache line at once; one product with the vertex is left. */
-void sac_meshless_vertex(const sac_meshless *body, uint32_t vertex, float out[3])
+static sac_skin_job skin_of(const sac_meshless *body, float (*now)[8])
 {
     const sac_meshless_model *m = body->model;
-    const float *v = m->vertices[vertex];
-    float blend[SAC_MESHLESS_ENTRIES] = {0};
-    for (uint32_t i = m->first[vertex]; i < m->first[vertex + 1]; i++) {
-        const float *row = body->rows + (size_t)m->influence[i] * SAC_MESHLESS_ROW;
-        float w = m->weight[i];
-        for (int e = 0; e < SAC_MESHLESS_ENTRIES; e++) blend[e] += w * row[e];
-    }
-    for (int r = 0; r < 3; r++) {
-        const float *row = blend + (size_t)r * 4;
-        out[r] = (row[0] * v[0] + row[1] * v[1]) + (row[2] * v[2] + row[3]);
-    }
+    return (sac_skin_job){body->rows, (const float(*)[4])m->vertices, m->first, m->influence, now};
 }
 
-/* The same, at most once a step. */
-static const float *vertex_now(sac_meshless *body, uint32_t vertex)
+void sac_meshless_place(const sac_meshless *body, uint32_t v, float out[8])
 {
-    if (body->vertex_stamp[vertex] != body->step) {
-        body->vertex_stamp[vertex] = body->step;
-        sac_meshless_vertex(body, vertex, body->vertices[vertex]);
+    const sac_meshless_model *m = body->model;
+    /* One vertex by itself, wherever its neighbours are. */
+    sac_skin_job job = {body->rows, (const float(*)[4])m->vertices + v, m->first + v, m->influence,
+                        (float(*)[8])out};
+    sac_bound_kernels_active()->skin(&job, 0, 1);
+}
+
+void sac_meshless_vertex(const sac_meshless *body, uint32_t vertex, float out[3])
+{
+    float now[8];
+    sac_meshless_place(body, body->model->place[vertex], now);
+    memcpy(out, now, 3 * sizeof(float));
+}
+
+/* The first query after a change begins a step. A surface most of which was looked at in the last one is
+ * refitted as a whole: that costs less than asking for it piece by piece. */
+void sac_meshless_begin(sac_meshless *body)
+{
+    const sac_meshless_model *m = body->model;
+    if (!body->changed) return;
+    body->changed = false;
+    if (++body->step == 0) { /* stamps of another age */
+        memset(body->stamp, 0, m->tree_count * sizeof *body->stamp);
+        memset(body->asked, 0, m->tree_count * sizeof *body->asked);
+        memset(body->rough, 0, m->tree_count * sizeof *body->rough);
+        memset(body->vertex_stamp, 0, m->vertex_count * sizeof *body->vertex_stamp);
+        body->step = 1;
     }
-    return body->vertices[vertex];
+    body->whole = body->skinned = false;
+    body->looked_before = body->looked, body->looked = 0;
+    if (body->looked_before > m->patch_count * SAC_MESHLESS_WHOLE) sac_meshless_refit(body);
+}
+
+static void skin_all(sac_meshless *body)
+{
+    if (body->skinned) return;
+    sac_skin_job skin = skin_of(body, body->now);
+    sac_bound_kernels_active()->skin(&skin, 0, body->model->vertex_count);
+    body->skinned = true;
+}
+
+sac_meshless_view sac_meshless_view_of(sac_meshless *body)
+{
+    const sac_meshless_model *m = body->model;
+    sac_meshless_begin(body);
+    skin_all(body);
+    return (sac_meshless_view){(const float(*)[8])body->now,
+                               m->triangle_count ? (const uint32_t(*)[3])m->given_corners : NULL,
+                               m->vertex_count, m->triangle_count};
+}
+
+void sac_meshless_refit(sac_meshless *body)
+{
+    const sac_meshless_model *m = body->model;
+    if (body->changed) body->looked = 0, sac_meshless_begin(body);
+    if (body->whole) return;
+    sac_look_job look = {m->tree,    m->corners,      (const float(*)[8])body->now,
+                         body->dops, m->corner_count, m->def.k};
+    skin_all(body);
+    sac_bound_kernels_active()->look(&look, 0, m->tree_count);
+    body->whole = true;
+    body->refits += m->tree_count;
 }
 
 void sac_meshless_bound(sac_meshless *body, uint32_t node, sac_meshless_fit fit, float *out)
 {
     const sac_meshless_model *m = body->model;
-    const sac_meshless_node *n = &m->tree[node];
+    const sac_meshless_rest *rest = &m->rest[node];
     sac_bound_job job = {body->rows,
                          body->blocks,
-                         m->limit_node + n->limits.first,
-                         m->low + n->limits.first,
-                         m->high + n->limits.first,
-                         n->limits.count,
-                         n->limits.lanes,
+                         body->wide,
+                         m->limit_node + rest->limits.first,
+                         m->low + rest->limits.first,
+                         m->room + rest->limits.first,
+                         rest->limits.count,
+                         rest->limits.lanes,
                          m->def.k,
-                         {0},
-                         {0},
-                         m->low_sum[node],
+                         rest,
                          fit == SAC_MESHLESS_EXACT,
+                         m->def.box == SAC_MESHLESS_OBB,
                          body->scratch};
-    for (int i = 0; i < 3; i++) job.centre[i] = n->centre[i], job.half[i] = n->half[i];
-    kernel_active()(&job, out);
+    sac_bound_kernels_active()->bound(&job, out);
 }
 
-static void look(sac_meshless *body, const sac_meshless_node *n, float *out)
+/* A patch from its vertices, with all below it: they cost less than bounds would, and are as tight as can be.
+ */
+static void look_at(sac_meshless *body, const sac_meshless_patch *patch)
 {
     const sac_meshless_model *m = body->model;
-    uint32_t half_k = m->def.k / 2, corners = m->triangle_count ? 3 : 1;
-    for (uint32_t d = 0; d < half_k; d++) out[d] = -FLT_MAX, out[half_k + d] = FLT_MAX;
-    for (uint32_t i = n->first; i < n->first + n->count; i++)
-        for (uint32_t c = 0; c < corners; c++) {
-            const float *v =
-                vertex_now(body, m->triangle_count ? m->triangles[m->primitives[i]][c] : m->primitives[i]);
-            for (uint32_t d = 0; d < half_k; d++) {
-                float g[3], at, slack;
-                sac_meshless_direction(m->def.k, d, g);
-                at = (g[0] * v[0] + g[1] * v[1]) + g[2] * v[2];
-                slack = d < 3 ? 0 : 2e-7f * (fabsf(v[0]) + fabsf(v[1]) + fabsf(v[2])); /* axes are exact */
-                out[d] = at + slack > out[d] ? at + slack : out[d];
-                out[half_k + d] = at - slack < out[half_k + d] ? at - slack : out[half_k + d];
-            }
-        }
+    const sac_bound_kernels *kernels = sac_bound_kernels_active();
+    if (body->stamp[patch->node] == body->step) return;
+    body->stamp[patch->node] = body->step;
+    body->looked++;
+    if (body->whole) return;
+    sac_skin_job skin = skin_of(body, body->now);
+    sac_look_job look = {m->tree,    m->corners,      (const float(*)[8])body->now,
+                         body->dops, m->corner_count, m->def.k};
+    if (!body->skinned)
+        kernels->skin_some(&skin, m->patch_vertex + patch->first_vertex,
+                           patch->end_vertex - patch->first_vertex, body->vertex_stamp, body->step);
+    kernels->look(&look, patch->first_node, patch->end_node);
+    kernels->look(&look, patch->node, patch->node + 1);
+    body->refits += patch->end_node - patch->first_node + 1;
 }
 
-/* A node of few primitives from its vertices, with all below it: they cost less than bounds would, and are as
- * tight as can be. */
-static const float *look_below(sac_meshless *body, uint32_t node)
+static void merge(float *out, const float *a, uint32_t wide)
 {
-    const sac_meshless_node *n = &body->model->tree[node];
-    uint32_t k = body->model->def.k;
-    float *out = body->dops + (size_t)node * k;
-    if (body->stamp[node] == body->step) return out;
-    body->stamp[node] = body->step;
-    body->refits++;
-    if (!n->child) {
-        look(body, n, out);
-        return out;
-    }
-    const float *a = look_below(body, n->child), *b = look_below(body, n->child + 1);
-    for (uint32_t d = 0; d < k / 2; d++) out[d] = a[d] > b[d] ? a[d] : b[d];
-    for (uint32_t d = k / 2; d < k; d++) out[d] = a[d] < b[d] ? a[d] : b[d];
-    return out;
+    for (uint32_t d = 0; d < wide; d++) out[d] = a[d] > a[wide + d] ? a[d] : a[wide + d];
 }
 
-static const float *fit(sac_meshless *body, uint32_t node)
+/* A node's vertices are also its parent's. */
+static void bound_within(sac_meshless *body, uint32_t node, sac_meshless_fit fit)
+{
+    uint32_t wide = wide_of(body->model), parent = body->model->tree[node].parent;
+    float *out = body->dops + (size_t)node * wide;
+    sac_meshless_bound(body, node, fit, out);
+    body->refits++;
+    if (!node || body->stamp[parent] != body->step) return;
+    const float *up = body->dops + (size_t)parent * wide;
+    for (uint32_t d = 0; d < wide; d++) out[d] = up[d] < out[d] ? up[d] : out[d];
+}
+
+const float *sac_meshless_fit_node(sac_meshless *body, uint32_t node, bool rough)
 {
     const sac_meshless_model *m = body->model;
     const sac_meshless_node *n = &m->tree[node];
-    uint32_t k = m->def.k;
-    float *out = body->dops + (size_t)node * k;
-    if (body->stamp[node] == body->step) return out;
-    if (!n->child || n->count <= SAC_MESHLESS_FEW) return look_below(body, node);
-    body->refits++;
-    if (body->asked[n->child] == body->asked_before) {
+    uint32_t wide = wide_of(m);
+    float *out = body->dops + (size_t)node * wide;
+    if (m->patch_of[node] != UINT32_MAX) {
+        look_at(body, &m->patches[m->patch_of[node]]);
+        return out;
+    }
+    if (body->whole || body->stamp[node] == body->step) return out;
+    if (body->asked[n->child] + 1 == body->step) {
         /* The last query went on below: so will this one. Bounds are made at its front, and merged above. */
-        const float *a = fit(body, n->child), *b = fit(body, n->child + 1);
-        for (uint32_t d = 0; d < k / 2; d++) out[d] = a[d] > b[d] ? a[d] : b[d];
-        for (uint32_t d = k / 2; d < k; d++) out[d] = a[d] < b[d] ? a[d] : b[d];
+        sac_meshless_fit_node(body, n->child, rough), sac_meshless_fit_node(body, n->child + 1, rough);
+        merge(out, body->dops + (size_t)n->child * wide, wide);
+        body->refits++;
+    } else if (rough && m->def.fit == SAC_MESHLESS_EXACT) {
+        bound_within(body, node, SAC_MESHLESS_EQ12);
+        body->rough[node] = body->step;
     } else {
-        sac_meshless_bound(body, node, m->def.fit, out);
-        if (node && body->stamp[n->parent] == body->step) { /* its vertices are also its parent's */
-            const float *up = body->dops + (size_t)n->parent * k;
-            for (uint32_t d = 0; d < k / 2; d++) {
-                if (up[d] < out[d]) out[d] = up[d];
-                if (up[k / 2 + d] > out[k / 2 + d]) out[k / 2 + d] = up[k / 2 + d];
-            }
-        }
+        bound_within(body, node, m->def.fit);
     }
     body->stamp[node] = body->step;
     return out;
+}
+
+bool sac_meshless_refine(sac_meshless *body, uint32_t node)
+{
+    if (body->rough[node] != body->step) return false;
+    body->rough[node] = 0;
+    bound_within(body, node, body->model->def.fit);
+    return true;
 }
 
 const float *sac_meshless_dop(sac_meshless *body, uint32_t node)
 {
-    if (body->asking != body->step) body->asked_before = body->asking, body->asking = body->step;
+    sac_meshless_begin(body);
     body->asked[node] = body->step;
-    return fit(body, node);
+    const float *out = sac_meshless_fit_node(body, node, false);
+    sac_meshless_refine(body, node);
+    return out;
+}
+
+sac_meshless_lump sac_meshless_lump_of(const sac_meshless_model *model, uint32_t node)
+{
+    const sac_meshless_limits *l = &model->rest[node].limits;
+    return (sac_meshless_lump){l->count, model->limit_node + l->first, model->mean + l->first};
 }
 
 bool sac_meshless_children(const sac_meshless_model *model, uint32_t node, uint32_t *out_first)

@@ -6,75 +6,171 @@
 #include "deform/meshless.h"
 #include "deform/soft_internal.h"
 
-/* Floats a node: three rows of four, padded to one cache line; in blocks without the padding. */
-enum { SAC_MESHLESS_ROW = 16, SAC_MESHLESS_ENTRIES = 12, SAC_MESHLESS_GROUP = 64 };
-/* Floats of scratch for a bound: b in k directions, one row more, and the highest of each group. */
-#define SAC_MESHLESS_SCRATCH(lanes, k) \
-    ((size_t)(lanes) * ((k) + 1) + (size_t)((lanes) + SAC_MESHLESS_GROUP - 1) / SAC_MESHLESS_GROUP * 8 * (k))
+/* Floats a node: the columns of its transformation, each x y z 0, one cache line in all. Blocks of eight
+ * nodes have the same entry by entry. */
+enum { SAC_MESHLESS_ROW = 16 };
+/* Floats of a k-DOP: whole vectors. A box has its first two numbers again at the end. */
+#define SAC_MESHLESS_WIDE(k) (((k) + 7u) & ~7u)
+/* Floats of scratch for a bound: b in k directions, the highest of them, and their rooms. */
+#define SAC_MESHLESS_SCRATCH(lanes, k) ((size_t)(lanes) * ((k) + 2) + 16)
+/* Up to so many simulation nodes are compared each with each in all directions at once. */
+enum { SAC_MESHLESS_PAIRED = 32 };
 
-/* Primitives that are looked at rather than bounded: about where a bound costs as much as their vertices. */
-enum { SAC_MESHLESS_FEW = 32 };
+/* A node whose vertices cost less than so many of its bounds is looked at rather than bounded: a patch. */
+#define SAC_MESHLESS_LOOK 2.0f
+/* A surface of which this share of patches was looked at is refitted as a whole next time. */
+#define SAC_MESHLESS_WHOLE 0.5f
 
 typedef struct sac_meshless_limits {
     uint32_t first, count, lanes; /* of the limits arrays; lanes: count rounded up to eight */
 } sac_meshless_limits;
 
+/* A node of the tree as a descent sees it. */
 typedef struct sac_meshless_node {
-    float centre[3], half[3]; /* of its vertices at rest */
-    uint32_t child, parent;   /* child 0: a leaf */
-    uint32_t first, count;    /* primitives */
-    sac_meshless_limits limits;
+    uint32_t child, parent; /* child 0: a leaf */
+    uint32_t first, count;  /* primitives */
 } sac_meshless_node;
+
+/* What its bound is made from. */
+typedef struct sac_meshless_rest {
+    float centre[3], half[3]; /* of its vertices at rest; half along the axes of an oriented box */
+    float axes[3][3];         /* of an oriented box, as long as its halves */
+    float low_sum;
+    sac_meshless_limits limits;
+} sac_meshless_rest;
+
+/* A node of few primitives whose parent has more: what it and all below it look at. Nodes below it are
+ * neighbours: [first_node, end_node). */
+typedef struct sac_meshless_patch {
+    uint32_t node, first_node, end_node;
+    uint32_t first_vertex, end_vertex; /* of patch_vertex */
+} sac_meshless_patch;
+
+typedef struct sac_meshless_influence {
+    uint32_t node;
+    float weight;
+} sac_meshless_influence;
+
+/* The surface as it was given, and what its vertices follow, for who draws it. */
+typedef struct sac_meshless_given {
+    float (*vertices)[3];
+    uint32_t (*triangles)[3];
+    uint32_t *first, *node;
+    float *weight;
+} sac_meshless_given;
 
 struct sac_meshless_model {
     sac_arena arena;
     sac_meshless_def def;
     uint32_t vertex_count, triangle_count, node_count, tree_count, most_lanes;
-    float (*vertices)[3], (*nodes)[3];
-    uint32_t (*triangles)[3];
-    uint32_t *first, *influence; /* of each vertex */
-    float *weight;
+    sac_meshless_given given;
+    /* Vertices lie in the order in which the tree first meets them; place[] of the given number. */
+    float (*vertices)[4], (*nodes)[3];
+    uint32_t *place;
+    uint32_t *first; /* of each vertex and the end */
+    sac_meshless_influence *influence;
     sac_meshless_node *tree;
-    uint32_t *primitives;
-    /* Simulation nodes that a tree node's vertices follow, and the limits of their weights. Lanes beyond the
-     * last repeat it with limits 0. */
+    sac_meshless_rest *rest;
+    uint32_t (*given_corners)[3];    /* of triangles as they were given, into the order of the tree */
+    uint32_t *primitives;            /* as they were given, in the order of the tree */
+    uint32_t *corners, corner_count; /* 3 or 1 to a primitive, in that order */
+    uint32_t *patch_of;              /* of each tree node; UINT32_MAX above the patches */
+    sac_meshless_patch *patches;
+    uint32_t patch_count, *patch_vertex;
+    /* Simulation nodes that a tree node's vertices follow: limits of their weights (room: highest - lowest),
+     * and the mean. Lanes beyond the last repeat it with room -1. */
     uint32_t *limit_node;
-    float *low, *high;
-    float *low_sum; /* of each tree node */
+    float *low, *room, *mean;
+    /* The same tree eight-wide, as in spheretree/tree.h; wide_node: tree nodes, UINT32_MAX in empty lanes. */
+    sac_link_block *links;
+    uint32_t *parents, *wide_node, wide_blocks, wide_nodes, wide_leaves, wide_depth;
+    uint32_t level_block[SAC_TREE_MOST_DEPTH + 2];
+    float (*normal)[3]; /* of tree nodes at rest; zero: unknown */
     /* Neighbours of the simulation nodes and their inverted moments, for gradients. */
     uint32_t *near_first, *near;
-    double (*near_inverse)[3][3];
+    double (*near_inverse)[3][3], (*near_keep)[3][3];
 };
 
 struct sac_meshless {
     sac_arena arena;
     const sac_meshless_model *model;
-    float *rows;          /* SAC_MESHLESS_ROW a node */
-    float *blocks;        /* the same, eight nodes to a block, entry by entry */
-    float *dops;          /* k a tree node */
-    float (*vertices)[3]; /* those that were looked at in the step of their stamp */
-    uint64_t *vertex_stamp, *stamp, step, refits;
-    /* Of each tree node, the step it was last asked for in; the last steps anything was asked for in. */
-    uint64_t *asked, asking, asked_before;
-    float *scratch; /* SAC_MESHLESS_SCRATCH */
+    float *rows;     /* SAC_MESHLESS_ROW a node */
+    float *blocks;   /* the same, eight nodes to a block, entry by entry */
+    float *wide;     /* of each node, four columns of directions */
+    float *dops;     /* SAC_MESHLESS_WIDE(k) a tree node */
+    float (*now)[8]; /* vertices that were looked at in the step of their stamp: x y z -x -y -z x y */
+    uint32_t *vertex_stamp, *stamp, step;
+    bool changed;    /* since the step */
+    uint32_t *asked; /* of each tree node, the step it was last asked for in */
+    uint32_t *rough; /* the step in which equation 12 alone was asked for */
+    bool skinned;    /* all vertices are as of this step */
+    bool whole;      /* all of it is as of this step */
+    uint64_t refits;
+    uint32_t looked, looked_before; /* patches asked for in this step and the last */
+    float *scratch;                 /* SAC_MESHLESS_SCRATCH */
 };
 
 typedef struct sac_bound_job {
-    const float *rows, *blocks;
+    const float *rows, *blocks, *wide;
     const uint32_t *node; /* ascending */
-    const float *low, *high;
+    const float *low, *room;
     uint32_t count, lanes, k;
-    float centre[3], half[3], low_sum;
-    bool exact;
+    const sac_meshless_rest *rest;
+    bool exact, oriented;
     float *scratch;
 } sac_bound_job;
-/* out as sac_meshless_dop. */
-typedef void sac_bound_kernel(const sac_bound_job *job, float *out);
-sac_bound_kernel sac_bound_kernel_scalar, sac_bound_kernel_sse2, sac_bound_kernel_avx2, sac_bound_kernel_neon;
-/* What is left of the fill after the largest few: the greatest sum of take[i] b[i] with take[i] <= room[i]
- * and sum `left`. Both arrays are changed. */
-double sac_bound_fill(float *b, float *room, uint32_t count, double left);
+
+typedef struct sac_skin_job {
+    const float *rows;
+    const float (*vertices)[4];
+    const uint32_t *first;
+    const sac_meshless_influence *influence;
+    float (*now)[8];
+} sac_skin_job;
+
+typedef struct sac_look_job {
+    const sac_meshless_node *tree;
+    const uint32_t *corners;
+    const float (*now)[8];
+    float *dops;
+    uint32_t corner_count, k;
+} sac_look_job;
+
+typedef struct sac_bound_kernels {
+    /* out as sac_meshless_dop, in whole vectors. */
+    void (*bound)(const sac_bound_job *job, float *out);
+    /* Vertices [first, end), or those listed whose stamp is not `step`. */
+    void (*skin)(const sac_skin_job *job, uint32_t first, uint32_t end);
+    void (*skin_some)(const sac_skin_job *job, const uint32_t *who, uint32_t count, uint32_t *stamp,
+                      uint32_t step);
+    /* Tree nodes [first, end), last to first: leaves from their vertices, others from their children. */
+    void (*look)(const sac_look_job *job, uint32_t first, uint32_t end);
+} sac_bound_kernels;
+extern const sac_bound_kernels sac_bound_kernels_scalar, sac_bound_kernels_sse2, sac_bound_kernels_avx2,
+    sac_bound_kernels_avx512, sac_bound_kernels_neon;
+const sac_bound_kernels *sac_bound_kernels_active(void);
 
 extern const signed char sac_meshless_directions[13][3];
+
+/* meshless_weights.c */
+sac_result sac_meshless_check(const sac_meshless_surface *surface, const float (*nodes)[3],
+                              uint32_t node_count, const sac_meshless_weights *weights,
+                              const sac_meshless_def *def, sac_error *error);
+/* What a vertex follows, at most SAC_MESHLESS_MOST_INFLUENCES; returns how many. */
+uint32_t sac_meshless_find_weights(const sac_meshless_model *m, const float rest[3], uint32_t vertex,
+                                   const sac_meshless_weights *given, sac_meshless_influence *out);
+bool sac_meshless_find_neighbours(sac_meshless_model *m);
+
+/* meshless.c: bounds of a node as the body is now. `rough`: equation 12 will do where a bound is needed; what
+ * is not apart by it is worth the optimum. */
+const float *sac_meshless_fit_node(sac_meshless *body, uint32_t node, bool rough);
+/* Makes a rough one as tight as the definition asks for; false if it was. */
+bool sac_meshless_refine(sac_meshless *body, uint32_t node);
+void sac_meshless_begin(sac_meshless *body);
+/* Where a vertex (in the order of the tree) is, as `now` has it. */
+void sac_meshless_place(const sac_meshless *body, uint32_t vertex, float out[8]);
+
+/* meshless_live.c: the eight-wide view of a model. */
+bool sac_meshless_widen(sac_meshless_model *m);
 
 #endif

@@ -112,6 +112,8 @@ double sac_exp_minus(double x); /* e^-x, x >= 0 */
 /* Pseudo-inverse of a symmetric n x n matrix (row by row); eigenvalues below `cut` of the largest count as
  * zero. n <= 9. */
 void sac_pseudo_inverse(const double *m, int n, double cut, double *out);
+/* Eigenvalues of a symmetric matrix on its diagonal, eigenvectors in the columns of v. n <= 9. */
+void sac_eigen_vectors(double *m, int n, double *v);
 
 /* One cluster of a body for the kernels. */
 typedef struct sac_match_job {

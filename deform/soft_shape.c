@@ -215,10 +215,10 @@ static bool skin_points(sac_soft_shape *s)
 static bool skin_surface(sac_soft_shape *s)
 {
     const sac_meshless_model *m = s->surface;
-    const float(*vertices)[3] = (const float(*)[3])m->vertices;
-    const uint32_t(*triangles)[3] = m->triangle_count ? (const uint32_t(*)[3])m->triangles : NULL;
-    s->skin = (sac_soft_skin){vertices,          NULL,     m->vertex_count, triangles,
-                              m->triangle_count, m->first, m->influence,    m->weight};
+    const float(*vertices)[3] = (const float(*)[3])m->given.vertices;
+    const uint32_t(*triangles)[3] = m->triangle_count ? (const uint32_t(*)[3])m->given.triangles : NULL;
+    s->skin = (sac_soft_skin){vertices,          NULL,           m->vertex_count, triangles,
+                              m->triangle_count, m->given.first, m->given.node,   m->given.weight};
     if (!triangles) return true;
     s->skin.normals = normals_of(&s->arena, vertices, m->vertex_count, triangles, m->triangle_count);
     return s->skin.normals;

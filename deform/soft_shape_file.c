@@ -58,8 +58,8 @@ sac_result sac_soft_shape_save_memory(const sac_soft_shape *shape, void **out_by
                           {p.points, (size_t)h.points * 12},
                           {p.model->mass, (size_t)h.points * 4},
                           {p.triangles, (size_t)h.triangles * 12},
-                          {surface ? surface->vertices : NULL, (size_t)h.vertices * 12},
-                          {surface ? surface->triangles : NULL, (size_t)h.faces * 12}};
+                          {surface ? surface->given.vertices : NULL, (size_t)h.vertices * 12},
+                          {surface ? surface->given.triangles : NULL, (size_t)h.faces * 12}};
     size_t size = 0, at = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) size += parts[i].size;
     unsigned char *bytes = sac_alloc(1, size);

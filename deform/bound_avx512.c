@@ -1,0 +1,1 @@
+#include "deform/look_kernel_internal.h"
