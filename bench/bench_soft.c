@@ -195,7 +195,7 @@ int sac_bench_soft(int argc, char **argv)
     sac_error error;
     sac_tasks *tasks = NULL;
     json_t *deformation = json_array(), *aabb = json_array(), *refit = json_array(), *spheres = NULL;
-    json_t *ladder = json_array(), *frame = NULL;
+    json_t *ladder = json_array(), *sizes = json_array(), *visited = json_array(), *frame = NULL;
     sac_result result = sac_tasks_create(&(sac_tasks_def){.threads = common.threads}, &tasks, &error);
     sac_say("deformation\n");
     for (size_t i = 0; i < sizeof clouds / sizeof *clouds && result == SAC_OK; i++)
@@ -206,19 +206,22 @@ int sac_bench_soft(int argc, char **argv)
     }
     if (result == SAC_OK) result = sac_bench_soft_ladder(repeats, ladder, &error);
     if (result == SAC_OK) result = sac_bench_soft_frame(repeats, &frame, &error);
+    if (result == SAC_OK) result = sac_bench_soft_sense(repeats, sizes, visited, &error);
     if (result == SAC_OK) result = sac_bench_soft_surface(repeats, aabb, refit, &error);
     sac_tasks_destroy(&tasks);
     if (result != SAC_OK) {
         json_decref(deformation), json_decref(aabb), json_decref(refit);
         json_decref(ladder), json_decref(spheres), json_decref(frame);
+        json_decref(sizes), json_decref(visited);
         return sac_console_fail(&error);
     }
     double inflation = json_number_value(json_object_get(spheres, "local"));
     json_int_t violations = json_integer_value(json_object_get(spheres, "violations"));
-    return sac_console_json(json_pack("{s:s,s:i,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o}", "simd",
+    return sac_console_json(json_pack("{s:s,s:i,s:o,s:o,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "simd",
                                       sac_simd_name(sac_simd_active()), "threads", (int)common.threads,
                                       "deformation", deformation, "inflation", sac_json_number(inflation),
                                       "violations", violations, "spheres", spheres, "aabb", aabb, "refit",
-                                      refit, "ladder", ladder, "frame", frame),
+                                      refit, "ladder", ladder, "frame", frame, "output_sensitivity", sizes,
+                                      "visits", visited),
                             true, SAC_EXIT_OK);
 }

@@ -15,6 +15,9 @@ sac_result sac_bench_soft_surface(uint32_t repeats, json_t *aabb, json_t *refit,
 sac_result sac_bench_soft_ladder(uint32_t repeats, json_t *out, sac_error *error);
 sac_result sac_bench_soft_frame(uint32_t repeats, json_t **out, sac_error *error);
 
+/* Refits and time by number of points at equal contact, and visits against smallest spheres. */
+sac_result sac_bench_soft_sense(uint32_t repeats, json_t *sizes, json_t *visited, sac_error *error);
+
 /* CPU time of this thread, microseconds. */
 double sac_bench_soft_us(void);
 

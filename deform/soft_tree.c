@@ -119,8 +119,10 @@ static uint32_t split(building *b, const node *of, node children[8])
 {
     uint32_t spans = of->last - of->cluster, count = 0;
     if (spans == 1) {
-        uint8_t fan = b->tree->def.fan[of->level];
-        halve(b, of->range, fan ? fan : 8, children, &count);
+        uint32_t fan = b->tree->def.fan[of->level], few = b->tree->def.leaf_points;
+        if (!fan) /* no more children than make leaves full */
+            for (fan = 8; fan > 2 && (of->range.count + fan / 2 - 1) / (fan / 2) <= few;) fan /= 2;
+        halve(b, of->range, fan, children, &count);
         for (uint32_t i = 0; i < count; i++) children[i].cluster = of->cluster, children[i].last = of->last;
         return count;
     }
