@@ -33,7 +33,8 @@ sac_result sac_bench_soft_ladder(uint32_t repeats, json_t *out, sac_error *error
 {
     static const uint8_t fans[LEVELS][2] = {{4}, {8}, {4, 4}, {8, 4}, {8, 8}};
     static double detect[LEVELS][SAC_BENCH_SOFT_REPEATS], respond[LEVELS][SAC_BENCH_SOFT_REPEATS],
-        count[LEVELS][SAC_BENCH_SOFT_REPEATS], refits[LEVELS][SAC_BENCH_SOFT_REPEATS];
+        count[LEVELS][SAC_BENCH_SOFT_REPEATS], pairs[LEVELS][SAC_BENCH_SOFT_REPEATS],
+        refits[LEVELS][SAC_BENCH_SOFT_REPEATS];
     sac_heap_def def = {.points = 437, .bodies = 300, .across = 5, .width = 5.4f};
     def.soft = sac_default_soft_def();
     def.soft.mode = SAC_SOFT_LINEAR, def.soft.clusters = 1, def.soft.beta = 0.2f;
@@ -66,7 +67,7 @@ sac_result sac_bench_soft_ladder(uint32_t repeats, json_t *out, sac_error *error
             result = sac_heap_respond(heap, error);
             double end = sac_bench_soft_us();
             detect[level][r] = (middle - start) * 1e-3, respond[level][r] = (end - middle) * 1e-3;
-            count[level][r] = heap->contact_count;
+            count[level][r] = heap->contact_count, pairs[level][r] = heap->sphere_pairs;
             refits[level][r] = (double)(sac_heap_refits(heap, level) - before);
         }
         sac_heap_move(heap);
@@ -74,19 +75,21 @@ sac_result sac_bench_soft_ladder(uint32_t repeats, json_t *out, sac_error *error
     if (result == SAC_OK)
         sac_say(
             "level of detail: %u bodies, %u points in a heap; CPU ms of one thread (the paper's: Xeon 3.8 "
-            "GHz)\n  level spheres  contacts   detect  respond    total  reach   refits |  paper: contacts "
+            "GHz)\n  level spheres    pairs contacts   detect  respond    total  reach   refits |  paper: "
+            "contacts "
             "  total\n",
             def.bodies, def.bodies * heap->parts.point_count);
     for (uint32_t i = 0; i < LEVELS && result == SAC_OK; i++) {
         double d = sac_bench_median(detect[i], repeats), p = sac_bench_median(respond[i], repeats),
-               n = sac_bench_median(count[i], repeats), f = sac_bench_median(refits[i], repeats);
-        sac_say("  %5u %7u  %8.0f %8.3f %8.3f %8.3f  %5.1f %8.0f | %16u %7.2f  ", i + FIRST, 4u << i, n, d, p,
-                d + p, reach_ms[i], f, paper[i].contacts, paper[i].detect + paper[i].respond);
+               n = sac_bench_median(count[i], repeats), q = sac_bench_median(pairs[i], repeats),
+               f = sac_bench_median(refits[i], repeats);
+        sac_say("  %5u %7u %8.0f %8.0f %8.3f %8.3f %8.3f  %5.1f %8.0f | %16u %7.2f  ", i + FIRST, 4u << i, q,
+                n, d, p, d + p, reach_ms[i], f, paper[i].contacts, paper[i].detect + paper[i].respond);
         bars(d + p);
         json_array_append_new(
-            out, json_pack("{s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:i,s:o}", "level", (int)(i + FIRST), "spheres",
-                           4 << i, "contacts", (int)n, "detect_ms", sac_json_number(d), "response_ms",
-                           sac_json_number(p), "total_ms", sac_json_number(d + p), "refits",
+            out, json_pack("{s:i,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:i,s:o}", "level", (int)(i + FIRST), "spheres",
+                           4 << i, "contacts", (int)n, "pairs", (int)q, "detect_ms", sac_json_number(d),
+                           "response_ms", sac_json_number(p), "total_ms", sac_json_number(d + p), "refits",
                            sac_json_number(f), "paper_contacts", (int)paper[i].contacts, "paper_total_ms",
                            sac_json_number(paper[i].detect + paper[i].respond)));
     }

@@ -156,6 +156,7 @@ static void meet(sac_heap *h, const sac_form *a, uint32_t party_a, const sac_for
                                      &lists[1 - level % 2], &done)
                         .tests;
     }
+    h->sphere_pairs += lists[level % 2].count + done.count;
     h->contact_count +=
         sac_soft_contacts(&m, &lists[level % 2], &done, party_a, party_b, h->parties, h->def.fine,
                           h->contacts + h->contact_count, CONTACT_ROOM - h->contact_count);
@@ -166,7 +167,7 @@ void sac_heap_detect(sac_heap *h, uint32_t set)
     uint32_t n = h->def.bodies;
     sac_form *forms = h->forms + (size_t)set * n;
     float thick = h->parts.thickness;
-    h->contact_count = h->pair_count = 0, h->tests = 0;
+    h->contact_count = h->pair_count = h->sphere_pairs = 0, h->tests = 0;
     for (uint32_t i = 0; i < n; i++) {
         sac_soft_cover_renew(h->covers[set * n + i], &forms[i]);
         h->parties[i].tree = h->trees[set];

@@ -37,6 +37,7 @@ typedef struct sac_heap {
     uint32_t *by_x;          /* bodies from left to right */
     sac_soft_contact *contacts;
     uint32_t contact_count, pair_count; /* of the last detection */
+    uint32_t sphere_pairs;              /* that overlap */
     uint64_t tests;
     sac_soft_response *response;
     sac_workspace *workspace;

@@ -16,6 +16,9 @@ typedef struct patch {
     float top[3]; /* flat: the point its plane goes through */
     bool faces;   /* n is known */
     bool flat;
+    bool lined;   /* ahead is known */
+    float toward; /* how much it looks along the line of its meeting, towards the other body */
+    float ahead;  /* how far it reaches that way */
     sac_soft_range range;
 } patch;
 
@@ -27,6 +30,7 @@ typedef struct maker {
     const sac_form *form[2];
     const sac_transform *pose[2];
     float line[3]; /* from the middle of a to that of b; zero when they have none */
+    float thick;   /* of both */
     float deepest; /* no more than this they can be inside each other along it */
     struct {
         uint32_t id[CACHED];
@@ -67,7 +71,7 @@ static bool leaf_of(const sac_soft_tree *tree, uint32_t id)
     return tree->links[id / SAC_LANES].link[id % SAC_LANES] & SAC_LINK_LEAF;
 }
 
-static const patch *patch_of(maker *m, int side, uint32_t id)
+static patch *patch_of(maker *m, int side, uint32_t id)
 {
     patch *p = &m->patches[side].at[id % CACHED];
     if (m->patches[side].id[id % CACHED] == id) return p;
@@ -86,12 +90,13 @@ static const patch *patch_of(maker *m, int side, uint32_t id)
         memcpy(p->c, info.centre, sizeof p->c), p->r = info.radius;
     }
     p->range = tree->range[id];
-    p->faces = p->flat = false, p->size = p->r;
+    p->faces = p->flat = p->lined = false, p->size = p->r;
     if (tree->facing && cluster != SAC_SOFT_SPANS && dot(tree->facing[id], tree->facing[id]) > 0.5f) {
         const sac_soft_cluster_state *state = &m->party[side]->soft->clusters[cluster];
         const sac_soft_map *map = &state->map;
         sac_soft_turn_normal(state->cofactor, tree->facing[id], p->n);
         p->faces = dot(p->n, p->n) > 0.5f;
+        p->toward = side ? -dot(p->n, m->line) : dot(p->n, m->line);
         p->size = p->r > 2 * map->stray && !leaf_of(tree, id) ? p->r - map->stray : p->r;
         p->flat = p->faces && tree->bulge[id] < p->size;
         for (int k = 0; k < 3 && p->flat; k++) p->top[k] = p->c[k] + tree->bulge[id] * p->n[k];
@@ -157,46 +162,70 @@ static float overlap(const maker *m, const patch *a, const patch *b, const float
            reach(m->party[1]->soft, m->party[1]->tree, b->range, a->c, back);
 }
 
-/* Two that look at each other. Of a pair of planes the one that is farther from the other's patch decides, as
- * of all directions the one with the least overlap does. */
-static bool face(const maker *m, const patch *a, const patch *b, const float d[3], float n[3], float *depth)
+/* How far a patch reaches along the line, from the middle of a. */
+static float ahead(const maker *m, int side, patch *p)
 {
-    float facing = dot(a->n, b->n), along, across = 0, size = a->size > b->size ? a->size : b->size,
-          least = a->size < b->size ? a->size : b->size;
+    if (!p->lined) {
+        float n[3];
+        for (int k = 0; k < 3; k++) n[k] = side ? -m->line[k] : m->line[k];
+        p->ahead = reach(m->party[side]->soft, m->party[side]->tree, p->range, m->form[0]->ball, n);
+        p->lined = true;
+    }
+    return p->ahead;
+}
+
+/* Two flat ones. Of a pair of planes the one that is farther from the other's patch decides. */
+static float between_planes(const patch *a, const patch *b, float facing, float n[3])
+{
+    float e[3];
+    for (int k = 0; k < 3; k++) e[k] = b->top[k] - a->top[k];
+    float from_a = dot(e, a->n), from_b = -dot(e, b->n);
+    for (int k = 0; k < 3 && facing > -0.9f; k++) n[k] = from_a > from_b ? a->n[k] : -b->n[k];
+    return -(from_a > from_b ? from_a : from_b);
+}
+
+/* Two that look at each other: a direction and how deep. Bent patches reach past each other along any
+ * direction but the right ones, so the least counts; the line between the bodies is asked first, because that
+ * answer is known from other pairs and turns most of them away. */
+static bool face(const maker *m, patch *a, patch *b, const float d[3], float n[3], float *depth)
+{
+    float facing = dot(a->n, b->n);
+    const bool flat = a->flat && b->flat;
     /* Flat ones must look at each other; of others, octants of boxes say, less can be asked. */
-    if (facing > (a->flat && b->flat ? -0.3f : 0.4f)) return false;
+    if (facing > (flat ? -0.3f : 0.4f)) return false;
+    const bool line = !flat && a->toward > 0.1f && b->toward > 0.1f;
+    /* Of two bent ones only those on the near sides of their bodies mean anything. */
+    if (!line && !a->flat && !b->flat) return false;
+    float along, across = 0, size = a->size > b->size ? a->size : b->size,
+                 least = a->size < b->size ? a->size : b->size;
     for (int k = 0; k < 3; k++) n[k] = a->n[k] - b->n[k];
     unit(n);
     along = dot(d, n);
     for (int k = 0; k < 3; k++) across += (d[k] - along * n[k]) * (d[k] - along * n[k]);
     if (across > size * size || along < -least) return false; /* side by side, or past each other */
-    if (a->flat && b->flat) {
-        float e[3];
-        for (int k = 0; k < 3; k++) e[k] = b->top[k] - a->top[k];
-        float from_a = dot(e, a->n), from_b = -dot(e, b->n);
-        *depth = -(from_a > from_b ? from_a : from_b);
-        if (facing < -0.9f) return true; /* nearly parallel: between them */
-        for (int k = 0; k < 3; k++) n[k] = from_a > from_b ? a->n[k] : -b->n[k];
+    if (flat) {
+        *depth = between_planes(a, b, facing, n);
         return true;
     }
-    /* Of two bent patches only those on the near sides of their bodies mean anything. */
-    bool line = dot(m->line, a->n) > 0.1f && dot(m->line, b->n) < -0.1f;
-    if (!a->flat && !b->flat && !line) return false;
-    /* They reach past each other along any direction but the right ones: the least counts. */
-    *depth = overlap(m, a, b, n);
+    float mid[3] = {n[0], n[1], n[2]};
+    *depth = FLT_MAX;
+    if (line) {
+        *depth = ahead(m, 0, a) + ahead(m, 1, b);
+        if (*depth + m->thick < -m->margin) return false;
+        memcpy(n, m->line, sizeof mid);
+        if (dot(mid, n) > 0.9f) return true;
+    }
     for (int which = 0; which < 3; which++) {
-        const patch *flat = which == 0 ? a : b;
-        if (which < 2 && !flat->flat) continue;
         float own[3];
-        for (int k = 0; k < 3; k++) own[k] = which == 0 ? a->n[k] : which == 1 ? -b->n[k] : m->line[k];
-        if (!(dot(own, a->n) > 0.1f && dot(own, b->n) < -0.1f)) continue;
+        if (which > 0 && !(which == 1 ? a : b)->flat) continue;
+        for (int k = 0; k < 3; k++) own[k] = which == 0 ? mid[k] : which == 1 ? a->n[k] : -b->n[k];
         float over = overlap(m, a, b, own);
         if (over < *depth) *depth = over, memcpy(n, own, sizeof own);
     }
     return true;
 }
 
-static void meet_patches(maker *m, const patch *a, const patch *b)
+static void meet_patches(maker *m, patch *a, patch *b)
 {
     float d[3], n[3], depth;
     for (int k = 0; k < 3; k++) n[k] = d[k] = b->c[k] - a->c[k];
@@ -207,7 +236,7 @@ static void meet_patches(maker *m, const patch *a, const patch *b)
         depth = overlap(m, a, b, n);
     }
     if (depth > m->deepest) depth = m->deepest; /* what two patches make of it is too much */
-    depth += m->party[0]->thickness + m->party[1]->thickness;
+    depth += m->thick;
     if (!(depth >= -m->margin)) return;
     float point[3];
     for (int k = 0; k < 3; k++) point[k] = a->c[k] + d[k] / 2;
@@ -276,7 +305,7 @@ static void meet_triangles(maker *m, int side, uint32_t p, const patch *mine, co
     }
 }
 
-static void meet_leaves(maker *m, const patch *a, const patch *b)
+static void meet_leaves(maker *m, patch *a, patch *b)
 {
     bool known[2] = {m->party[0]->tree->triangle_count > 0, m->party[1]->tree->triangle_count > 0};
     if (!known[0] && !known[1]) {
@@ -418,7 +447,7 @@ uint32_t sac_soft_contacts(const sac_meeting *meeting, const sac_pairs *pending,
     m.number[0] = a, m.number[1] = b;
     m.form[0] = meeting->a, m.form[1] = meeting->b;
     m.pose[0] = meeting->pose_a, m.pose[1] = meeting->pose_b;
-    m.fine = fine, m.margin = meeting->margin;
+    m.fine = fine, m.margin = meeting->margin, m.thick = parties[a].thickness + parties[b].thickness;
     for (int k = 0; k < 3; k++) m.line[k] = meeting->b->ball[k] - meeting->a->ball[k];
     m.deepest = meeting->a->ball[3] + meeting->b->ball[3] - sqrtf(dot(m.line, m.line));
     for (int s = 0; s < 2; s++) /* balls are wider by what strays */
@@ -427,7 +456,7 @@ uint32_t sac_soft_contacts(const sac_meeting *meeting, const sac_pairs *pending,
     if (!unit(m.line)) m.line[0] = m.line[1] = m.line[2] = 0;
     m.out = out, m.room = room, m.count = 0;
     for (int s = 0; s < 2; s++) memset(m.patches[s].id, 0xff, sizeof m.patches[s].id);
-    memset(m.seen, 0xff, sizeof m.seen);
+    if (!parties[a].soft || !parties[b].soft) memset(m.seen, 0xff, sizeof m.seen);
     if (fine) memset(m.nearest, 0xff, sizeof m.nearest);
     const bool soft[2] = {parties[a].soft != NULL, parties[b].soft != NULL};
     for (int list = 0; list < 2; list++) {
@@ -438,7 +467,7 @@ uint32_t sac_soft_contacts(const sac_meeting *meeting, const sac_pairs *pending,
             for (int s = 0; s < 2; s++)
                 if (soft[s] && !final) leaf[s] = id[s] & SAC_LINK_LEAF, id[s] = node_of(m.form[s], id[s]);
             if (soft[0] && soft[1]) {
-                const patch *p = patch_of(&m, 0, id[0]), *q = patch_of(&m, 1, id[1]);
+                patch *p = patch_of(&m, 0, id[0]), *q = patch_of(&m, 1, id[1]);
                 if (fine && leaf[0] && leaf[1])
                     meet_leaves(&m, p, q);
                 else
