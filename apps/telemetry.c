@@ -85,6 +85,10 @@ static sac_result save(sheet *s, const char *path, sac_error *error)
     X("gaze_y", (double)row->gaze[1])                            \
     X("gaze_z", (double)row->gaze[2])                            \
     X("energy_j", r->energy)                                     \
+    X("soft_points", (double)r->soft_points)                     \
+    X("soft_contacts", (double)r->soft_contacts)                 \
+    X("soft_rounds", (double)r->soft_rounds)                     \
+    X("refits", (double)r->refits)                               \
     X("groups", (double)r->descent.groups)
 
 #define COUNT(name, value) +1
