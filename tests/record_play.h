@@ -9,14 +9,15 @@
 #include "base/rng.h"
 #include "runtime/world_internal.h"
 
-enum { PLAY_BODIES = 256, PLAY_SHAPES = 5, PLAY_SIDE = 9 };
+enum { PLAY_BODIES = 256, PLAY_SHAPES = 6, PLAY_SOFT = 5, PLAY_SIDE = 9 };
 
 typedef struct play {
     sac_world *world;
     sac_rng rng;
     sac_tree *tree;
     sac_terrain *heights, *triangles;
-    sac_shape_id shapes[PLAY_SHAPES]; /* of bodies that move */
+    sac_soft_shape *soft;
+    sac_shape_id shapes[PLAY_SHAPES]; /* of bodies that move; the last is soft */
     sac_body_id bodies[PLAY_BODIES];
     uint32_t count, most;
     sac_body_id lift; /* kinematic */
@@ -54,6 +55,23 @@ static inline sac_tree *play_ring(uint32_t balls)
     return tree;
 }
 
+/* A cube of points that gives way. */
+static inline sac_soft_shape *play_jelly(void)
+{
+    static const uint32_t faces[12][3] = {{0, 1, 3}, {0, 3, 2}, {4, 6, 7}, {4, 7, 5}, {0, 4, 5}, {0, 5, 1},
+                                          {2, 3, 7}, {2, 7, 6}, {0, 2, 6}, {0, 6, 4}, {1, 5, 7}, {1, 7, 3}};
+    float points[8][3];
+    for (int i = 0; i < 8; i++)
+        for (int k = 0; k < 3; k++) points[i][k] = i >> k & 1 ? 0.15f : -0.15f;
+    sac_soft_shape_def def = sac_default_soft_shape_def();
+    def.points = (const float(*)[3])points, def.point_count = 8;
+    def.triangles = faces, def.triangle_count = 12;
+    def.soft.mode = SAC_SOFT_LINEAR;
+    sac_soft_shape *shape = NULL;
+    sac_soft_shape_create(&def, &shape, NULL);
+    return shape;
+}
+
 static inline float play_range(play *p, float low, float high) { return sac_rng_range(&p->rng, low, high); }
 
 static inline void play_point(play *p, float out[3], float wide, float low, float high)
@@ -74,8 +92,9 @@ static inline bool play_body(play *p)
 {
     if (p->count == p->most) return true;
     sac_body_def def = sac_default_body_def();
-    def.shape = p->shapes[sac_rng_below(&p->rng, PLAY_SHAPES)];
-    def.scale = play_range(p, 0.5f, 1.2f);
+    uint32_t shape = sac_rng_below(&p->rng, PLAY_SHAPES);
+    def.shape = p->shapes[shape];
+    def.scale = shape == PLAY_SOFT ? 1 : play_range(p, 0.5f, 1.2f);
     def.mass = play_range(p, 0.2f, 3);
     play_point(p, def.position, 1.0f, 0.5f, 3);
     play_rotation(p, def.rotation);
@@ -131,6 +150,9 @@ static inline bool play_begin(play *p, uint32_t bodies)
            play_fine(sac_world_add_shape(p->world, &form, &p->shapes[3], NULL));
     good = good && play_fine(sac_form_box(&form, (float[3]){0.2f, 0.1f, 0.15f}, NULL)) &&
            play_fine(sac_world_add_shape(p->world, &form, &p->shapes[4], NULL));
+    p->soft = play_jelly();
+    good = good && p->soft && play_fine(sac_form_from_soft(&form, p->soft, NULL)) &&
+           play_fine(sac_world_add_shape(p->world, &form, &p->shapes[PLAY_SOFT], NULL));
     sac_body_def lift = sac_default_body_def();
     lift.shape = p->shapes[4], lift.kind = SAC_BODY_KINEMATIC, lift.scale = 3, lift.position[1] = 0.2f;
     good = good && play_fine(sac_body_create(p->world, &lift, &p->lift, NULL));
@@ -166,6 +188,11 @@ static inline bool play_event(play *p)
         sac_body_push(w, body, b, a, NULL);
         return true;
     case 5:
+        if (sac_body_soft(w, body)) {
+            uint32_t point = sac_rng_below(&p->rng, 8);
+            return play_fine(sac_body_pin(w, body, point, a, &p->error)) &&
+                   (sac_rng_below(&p->rng, 2) || play_fine(sac_body_unpin(w, body, point, &p->error)));
+        }
         return play_fine(sac_body_set_kind(w, body, SAC_BODY_STATIC, &p->error)) &&
                play_fine(sac_body_set_kind(w, body, SAC_BODY_DYNAMIC, &p->error));
     case 6: {
@@ -257,6 +284,7 @@ static inline void play_end(play *p)
     sac_tree_destroy(&p->tree);
     sac_terrain_destroy(&p->heights);
     sac_terrain_destroy(&p->triangles);
+    sac_soft_shape_destroy(&p->soft);
 }
 
 #endif
