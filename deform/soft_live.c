@@ -97,7 +97,7 @@ void sac_soft_cover_form(sac_soft_cover *cover, sac_form *out_form)
         uint32_t at = level < tree->depth ? level : tree->depth;
         for (uint32_t id = tree->level_block[at] * SAC_LANES; id < tree->level_block[at + 1] * SAC_LANES;
              id++) {
-            float r = tree->rest[id / SAC_LANES].r[id % SAC_LANES];
+            float r = tree->thick ? tree->thick[id] : tree->rest[id / SAC_LANES].r[id % SAC_LANES];
             if (r > form.level_gap[level]) form.level_gap[level] = r; /* not of lanes without a node */
         }
     }

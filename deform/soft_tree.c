@@ -181,7 +181,8 @@ static bool fill_normals(building *b, const uint32_t *order, const sac_soft_rang
     float(*out)[3] = sac_arena_alloc(&b->tree->arena, lanes, sizeof *out);
     float(*facing)[3] = sac_arena_alloc(&b->tree->arena, lanes, sizeof *facing);
     float *bulge = sac_arena_alloc(&b->tree->arena, lanes, sizeof *bulge);
-    if (!out || !facing || !bulge) return false;
+    float *thick = sac_arena_alloc(&b->tree->arena, lanes, sizeof *thick);
+    if (!out || !facing || !bulge || !thick) return false;
     const sac_soft_model *m = b->model;
     const float agree = 0.9394f; /* cos(SAC_CONTACT_CONE) */
     for (size_t id = 0; id < lanes; id++) {
@@ -201,22 +202,25 @@ static bool fill_normals(building *b, const uint32_t *order, const sac_soft_rang
         }
         if (!known) out[id][0] = out[id][1] = out[id][2] = 0;
         bulge[id] = FLT_MAX;
+        thick[id] = rest[id / 8].r[id % 8];
         if (lane_cluster[id] == SAC_SOFT_SPANS) continue;
         const float *centre = m->clusters[lane_cluster[id]].rest_centre, *f = facing[id];
         float c[3] = {rest[id / 8].x[id % 8] + centre[0], rest[id / 8].y[id % 8] + centre[1],
                       rest[id / 8].z[id % 8] + centre[2]},
-              most = -FLT_MAX, least = 1;
+              most = -FLT_MAX, back = FLT_MAX, least = 1;
         for (uint32_t i = range[id].first; i < range[id].first + range[id].count; i++) {
             const float *n = given[order[i]];
             uint32_t p = order[i];
             float along = n[0] * f[0] + n[1] * f[1] + n[2] * f[2];
             float d = (m->x[p] - c[0]) * f[0] + (m->y[p] - c[1]) * f[1] + (m->z[p] - c[2]) * f[2];
             least = along < least ? along : least, most = d > most ? d : most;
+            back = d < back ? d : back;
         }
+        if ((f[0] != 0 || f[1] != 0 || f[2] != 0) && most - back < thick[id]) thick[id] = most - back;
         if (least > 0.9f) bulge[id] = most;
     }
     b->tree->normal = (const float(*)[3])out, b->tree->facing = (const float(*)[3])facing;
-    b->tree->bulge = bulge;
+    b->tree->bulge = bulge, b->tree->thick = thick;
     return true;
 }
 

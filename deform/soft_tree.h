@@ -80,6 +80,9 @@ typedef struct sac_soft_tree {
     /* How far the points of a node reach beyond the centre of its sphere along `facing`, at rest; FLT_MAX for
      * a patch whose points look more than 25 degrees away from it. */
     const float *bulge;
+    /* How thick the patch of a node is along `facing`, at rest: what a contact on it may be off by. The
+     * radius of its sphere where its points look everywhere. */
+    const float *thick;
     /* Private. */
     const struct sac_soft_rest_block *rest;
     sac_arena arena;

@@ -7,6 +7,8 @@
 
 /* Contacts for each soft body there is room for, and those of one pair at the most. */
 enum { CONTACTS_A_BODY = 256, LEAST_CONTACTS = 8192, MOST_OF_PAIR = 512 };
+/* Leaf pairs that are met by points and triangles when time counts, and what one of them costs in patches. */
+enum { FINE_WITHIN_TIME = 24, FINE_COST = 16 };
 /* Bodies pulled between two looks at the clock. */
 enum { CHUNK = 8 };
 
@@ -171,7 +173,7 @@ static void remember(sac_world *world, uint32_t e, const sac_soft_contact *all, 
         memcpy(best[at].normal, c->normal, sizeof c->normal);
     }
     sac_manifold_merge(m, best, kept, agenda->pose_a[e], agenda->pose_b[e], world->def.gap_bias, 0);
-    world->watch[p].apart = memory->known && kept == 0;
+    world->watch[p].apart = false; /* patches side by side say nothing about how far they are */
     m->level = memory->level;
     m->uncertainty = memory->uncertainty;
     memory->depth = kept ? best[0].depth : -FLT_MAX;
@@ -193,23 +195,31 @@ static void contacts_of(sac_world *world, uint32_t e, bool late)
         return;
     uint32_t room = s->contact_room - s->contact_count, count = 0;
     if (room > MOST_OF_PAIR) room = MOST_OF_PAIR;
+    if (s->contact_room - s->contact_count < MOST_OF_PAIR + SAC_CONTACT_MOST * (world->agenda->count - e))
+        late = true; /* one for each that is left */
+    if (late && room > SAC_CONTACT_MOST) room = SAC_CONTACT_MOST;
     uint32_t a = party_for(world, pair->a), b = party_for(world, pair->b);
     sac_soft_contact *out = s->contacts + s->contact_count;
     const sac_manifold *m = &world->manifolds[p];
     s->body_pairs++;
-    if (late) {
+    bool fresh = agenda->flags[e] & SAC_AGENDA_STARTED && world->memory[p].refined == world->frame;
+    if (late && (fresh || m->count == 0)) {
         uint32_t zero[2] = {0, 0};
         sac_pairs none = {0}, whole = {zero, zero + 1, 1, 1};
+        sac_meeting meeting = {.a = agenda->form_a[e],
+                               .b = agenda->form_b[e],
+                               .pose_a = agenda->pose_a[e],
+                               .pose_b = agenda->pose_b[e],
+                               .margin = agenda->margin[e]};
         world->report.rungs[SAC_RUNG_CONTACTS]++;
-        if (agenda->flags[e] & SAC_AGENDA_STARTED)
-            count =
-                sac_soft_contacts(&agenda->meetings[e], &none, &whole, a, b, s->parties, false, out, room);
-    } else if (agenda->flags[e] & SAC_AGENDA_STARTED && world->memory[p].refined == world->frame) {
+        count = sac_soft_contacts(&meeting, &none, &whole, a, b, s->parties, false, out, room);
+    } else if (fresh) {
         sac_pairs pending, done;
         sac_agenda_front(agenda, e, &pending, &done);
-        s->front_pairs += pending.count + done.count;
         /* All the way down: points and triangles say more than patches. */
-        bool fine = pending.count == 0;
+        bool fine =
+            pending.count == 0 && (world->step_deadline_ns == UINT64_MAX || done.count <= FINE_WITHIN_TIME);
+        s->front_pairs += fine ? FINE_COST * done.count : pending.count + done.count;
         count = sac_soft_contacts(&agenda->meetings[e], &pending, &done, a, b, s->parties, fine, out, room);
     } else if (m->count) {
         /* Nobody looked: the nodes of before, where they are now. */

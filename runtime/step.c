@@ -176,10 +176,14 @@ static void descend(sac_world *world)
         sac_predictor_learn(&world->costs.descend, world->agenda->count, (double)world->report.descent.tests,
                             (double)(sac_world_cost_now(world) - cost));
     hold_unseen(world);
+    world->pressed = 0;
     if (world->report.descent.interrupted) {
         uint32_t cut = 0;
-        for (uint32_t e = 0; e < world->agenda->count; e++)
-            cut += !(world->agenda->flags[e] & SAC_AGENDA_FINISHED) && world->agenda->jnd[e] >= 1;
+        for (uint32_t e = 0; e < world->agenda->count; e++) {
+            bool open = !(world->agenda->flags[e] & SAC_AGENDA_FINISHED);
+            cut += open && world->agenda->jnd[e] >= 1;
+            world->pressed += open && world->agenda->jnd[e] > 4;
+        }
         world->report.rungs[SAC_RUNG_LEVELS] = cut;
     }
 }
@@ -224,7 +228,7 @@ static void adapt(sac_world *world)
         *throttle *= 0.93;
     else if (used > 0.98)
         *throttle *= used > 1.02 ? 0.85 : 0.95;
-    else if (r->descent.interrupted && r->descent.jnd_p95 > 4)
+    else if (r->descent.interrupted && world->pressed > 0.05 * world->agenda->count)
         *throttle *= 0.98; /* more were taken on than could be looked at */
     else if (used < 0.85 && r->rungs[SAC_RUNG_BODIES])
         *throttle *= 1.03;

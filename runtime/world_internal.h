@@ -233,6 +233,7 @@ struct sac_world {
     uint32_t starved;     /* last frame in which bodies had to wait; 0: never */
     uint32_t void_before; /* what was concluded before this frame took it that all go on moving */
     double coldness;      /* what this frame's first stages cost against what they mostly do, 1 to 2 */
+    uint32_t pressed;     /* pairs that wanted much more than they got */
     uint32_t unseen;      /* bodies chosen for this frame that could not be looked at */
     float gravity_size;
 
