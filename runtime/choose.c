@@ -23,7 +23,7 @@ static prices prices_now(const sac_world *world)
     p.body = c->agenda.weight[2] + c->finish.weight[2] + c->sweep_ns_per_body +
              c->places_per_body * c->place.weight[1];
     p.listed = c->agenda.weight[1];
-    p.point = c->deform.weight[1] + c->fronts_per_point * c->touch.weight[1] +
+    p.point = c->deform.weight[1] + c->deform.weight[2] + c->fronts_per_point * c->touch.weight[1] +
               c->touches_per_point * (c->soften.weight[1] + 2 * c->soften.weight[2]);
     p.active = 0.8 * (c->descend.weight[1] + 0.3 * SAC_LOOK_TESTS * c->descend.weight[2] +
                       c->contacts.weight[1] + solved);

@@ -108,7 +108,8 @@ static void extrapolate(sac_world *world, uint32_t slot)
 {
     sac_body_hot *hot = &world->hot[slot];
     float dt = world->step_dt, moved[3], turned[3];
-    if (world->flags[slot] & SAC_BODY_SOFT && sac_body_bounds_hold(world, slot, dt)) {
+    const sac_soft_slot *soft = sac_soft_of(world, slot);
+    if (soft && soft->skipped < SAC_SOFT_MOST_SKIPPED && sac_body_bounds_hold(world, slot, dt)) {
         float way = length3(hot->v) * dt + length3(hot->w) * hot->radius * dt;
         sac_soft_slot_fall(world, slot);
         hot->travel += way;
@@ -121,8 +122,7 @@ static void extrapolate(sac_world *world, uint32_t slot)
         moved[i] = (hot->v[i] + world->def.gravity[i] * world->cold[slot].gravity_scale * dt) * dt;
         turned[i] = hot->w[i] * dt;
     }
-    if (world->flags[slot] & SAC_BODY_SOFT || !sac_body_bounds_hold(world, slot, dt) ||
-        !move_body(world, slot, moved, turned)) {
+    if (soft || !sac_body_bounds_hold(world, slot, dt) || !move_body(world, slot, moved, turned)) {
         world->flags[slot] |= SAC_BODY_STOPPED;
         world->report.rungs[SAC_RUNG_HELD]++;
         return;

@@ -223,6 +223,7 @@ void sac_soft_slot_fall(sac_world *world, uint32_t slot)
     sac_soft_slot *s = sac_soft_of(world, slot);
     sac_soft_step_def def = {.dt = world->step_dt};
     for (int i = 0; i < 3; i++) def.gravity[i] = world->def.gravity[i] * world->cold[slot].gravity_scale;
+    s->skipped++;
     sac_soft_fall(s->soft, &def);
     sac_soft_move(&s->soft, 1, &def, NULL, NULL);
     sac_soft_slot_renew(world, slot);

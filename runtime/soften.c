@@ -29,6 +29,7 @@ typedef struct sac_softening {
     uint32_t *party_of, *party_stamp, slot_room; /* of each slot */
     sac_soft **pulled, **moved;
     uint32_t body_room, moved_count;
+    uint64_t moved_points;
     float none[3];
     sac_soft_response *response;
 } sac_softening;
@@ -257,7 +258,8 @@ double sac_world_soft_ns(const sac_world *world, bool least)
     double contacts = (double)world->soft_points * c->touches_per_point;
     double fronts = (double)world->soft_points * c->fronts_per_point;
     double rounds = least ? 1 : sac_default_soft_response_def().rounds;
-    return sac_predictor_mean_ns(&c->deform, (double)world->soft_points * (least ? 0.4 : 1), 0) +
+    return sac_predictor_mean_ns(&c->deform, least ? 0 : (double)world->soft_points,
+                                 (double)world->soft_points) +
            sac_predictor_mean_ns(&c->touch, fronts * (least ? 0.3 : 1), 0) +
            sac_predictor_mean_ns(&c->soften, contacts, contacts * rounds);
 }
@@ -281,32 +283,44 @@ static void pull(sac_world *world)
         double manifolds = world->agenda->count * c->manifolds_per_pair;
         double later = tail + sac_predictor_mean_ns(&c->solve, manifolds * world->step_substeps, manifolds) +
                        sac_predictor_mean_ns(&c->soften, s->contact_count, 2.0 * s->contact_count) +
-                       0.4 * sac_predictor_mean_ns(&c->deform, (double)world->soft_points, 0);
+                       sac_predictor_mean_ns(&c->deform, 0, (double)world->soft_points);
         limit = now + (uint64_t)fmax(left - later, 0.1 * left);
     }
     sac_stop stop;
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
     bool late = false;
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < world->chosen_count;) {
         uint32_t n = 0;
         uint64_t points = 0;
         for (; i < world->chosen_count && n < CHUNK; i++) {
-            sac_soft_slot *soft = sac_soft_of(world, world->chosen[i]);
-            if (!soft) continue;
-            float scale = world->cold[world->chosen[i]].gravity_scale;
-            s->moved[s->moved_count++] = soft->soft;
-            if (late || scale != 1) {
-                sac_soft_step_def own = def;
-                for (int k = 0; k < 3; k++) own.gravity[k] *= scale;
-                if (late)
-                    sac_soft_fall(soft->soft, &own), world->report.rungs[SAC_RUNG_SHAPES]++;
-                else
-                    sac_soft_pull(&soft->soft, 1, &own, world->tasks, NULL);
-                points += late ? 0 : soft->points;
+            uint32_t slot = world->chosen[i];
+            sac_soft_slot *soft = sac_soft_of(world, slot);
+            if (late && soft && soft->skipped >= SAC_SOFT_MOST_SKIPPED) {
+                /* Its points would part: it waits instead. */
+                world->flags[slot] &= ~(uint32_t)SAC_BODY_CHOSEN;
+                world->clear_until[slot] = 0;
+                world->report.rungs[SAC_RUNG_BODIES]++;
                 continue;
             }
-            s->pulled[n++] = soft->soft;
+            world->chosen[kept++] = slot;
+            if (!soft) continue;
+            s->moved[s->moved_count++] = soft->soft;
+            s->moved_points += soft->points;
+            sac_soft_step_def own = def;
+            for (int k = 0; k < 3; k++) own.gravity[k] *= world->cold[slot].gravity_scale;
+            if (late) {
+                soft->skipped++;
+                sac_soft_fall(soft->soft, &own);
+                world->report.rungs[SAC_RUNG_SHAPES]++;
+                continue;
+            }
+            soft->skipped = 0;
             points += soft->points;
+            if (world->cold[slot].gravity_scale != 1)
+                sac_soft_pull(&soft->soft, 1, &own, world->tasks, NULL);
+            else
+                s->pulled[n++] = soft->soft;
         }
         if (n) sac_soft_pull(s->pulled, n, &def, world->tasks, NULL);
         world->report.soft_points += points;
@@ -314,6 +328,7 @@ static void pull(sac_world *world)
         sac_stop_did(&stop, 8 * points);
         late = sac_stop_reached(&stop);
     }
+    world->chosen_count = kept;
     sac_tape_close(&world->tape, &stop);
 }
 
@@ -327,10 +342,11 @@ static void touch(sac_world *world)
         double left = limit > now ? (double)(limit - now) : 0;
         double manifolds = world->agenda->count * c->manifolds_per_pair;
         double contacts = (double)world->soft_points * c->touches_per_point;
-        double later = sac_world_tail_ns(world, left) +
-                       sac_predictor_mean_ns(&c->solve, manifolds * world->step_substeps, manifolds) +
-                       sac_predictor_mean_ns(&c->soften, contacts, contacts) +
-                       sac_predictor_mean_ns(&c->deform, (double)world->soft_points, 0);
+        double later =
+            sac_world_tail_ns(world, left) +
+            sac_predictor_mean_ns(&c->solve, manifolds * world->step_substeps, manifolds) +
+            sac_predictor_mean_ns(&c->soften, contacts, contacts) +
+            sac_predictor_mean_ns(&c->deform, (double)world->soft_points, (double)world->soft_points);
         limit = now + (uint64_t)fmax(left - later, 0.2 * left);
     }
     sac_stop stop;
@@ -353,6 +369,7 @@ void sac_world_pull_soft(sac_world *world)
     if (!s) return;
     uint64_t cost = sac_world_cost_now(world);
     s->contact_count = s->pair_count = s->party_count = s->moved_count = 0;
+    s->moved_points = 0;
     s->front_pairs = s->body_pairs = 0;
     touch(world);
     uint64_t gathered = sac_world_cost_now(world);
@@ -421,8 +438,8 @@ void sac_world_respond_soft(sac_world *world)
     uint32_t rounds = def.rounds;
     if (limit != UINT64_MAX) {
         double left = limit > now ? (double)(limit - now) : 0;
-        left -= sac_world_tail_ns(world, left) +
-                0.5 * sac_predictor_mean_ns(&c->deform, (double)world->soft_points, 0);
+        left -=
+            sac_world_tail_ns(world, left) + sac_predictor_mean_ns(&c->deform, 0, (double)s->moved_points);
         double fixed = sac_predictor_mean_ns(&c->soften, s->contact_count, 0);
         while (rounds > 1 && fixed + c->soften.weight[2] * s->contact_count * rounds > left) rounds--;
     }
@@ -445,8 +462,8 @@ void sac_world_respond_soft(sac_world *world)
     uint64_t end = sac_world_cost_now(world);
     sac_predictor_learn(&c->soften, s->contact_count, (double)s->contact_count * def.rounds,
                         (double)(responded - cost));
-    if (world->report.soft_points)
-        sac_predictor_learn(&c->deform, (double)world->report.soft_points, 0,
+    if (s->moved_points)
+        sac_predictor_learn(&c->deform, (double)world->report.soft_points, (double)s->moved_points,
                             c->deform_pull_ns + (double)(end - responded));
     if (world->soft_points) {
         double points = (double)world->soft_points;

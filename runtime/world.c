@@ -167,7 +167,7 @@ static void costs_init(sac_costs *costs)
     sac_predictor_init(&costs->solve, 5000, 100, 400);
     sac_predictor_init(&costs->finish, 2000, 15, 80);
     sac_predictor_init(&costs->place, 500, 600, 0);
-    sac_predictor_init(&costs->deform, 1000, 8, 0);
+    sac_predictor_init(&costs->deform, 1000, 5, 3);
     sac_predictor_init(&costs->touch, 500, 60, 200);
     sac_predictor_init(&costs->soften, 1000, 100, 40);
     costs->touches_per_point = costs->fronts_per_point = 0.1;

@@ -67,6 +67,7 @@ typedef struct sac_soft_slot {
     sac_form form; /* as it is now, in world space */
     uint32_t body; /* slot; UINT32_MAX: nobody's */
     uint32_t points, pins;
+    uint32_t skipped; /* steps since it last found its shape */
     float mass_scale; /* kg for each kg of the model */
     float thickness;
 } sac_soft_slot;
@@ -139,7 +140,7 @@ typedef struct sac_costs {
     sac_predictor solve;    /* a: manifolds * sub-steps, b: manifolds */
     sac_predictor finish;   /* a: awake bodies, b: simulated ones */
     sac_predictor place;    /* a: boxes placed */
-    sac_predictor deform;   /* a: points pulled and moved */
+    sac_predictor deform;   /* a: points pulled, b: points moved */
     sac_predictor touch;    /* a: node pairs of soft fronts, b: pairs of bodies */
     sac_predictor soften;   /* a: contacts of soft bodies, b: those times rounds */
     double pairs_per_body, manifolds_per_pair, points_per_manifold, places_per_body;
@@ -328,6 +329,8 @@ void sac_soft_slot_renew(sac_world *world, uint32_t slot);
 sac_result sac_soft_slot_place(sac_world *world, uint32_t slot, sac_error *error); /* set_pose */
 void sac_soft_slot_velocity(sac_world *world, uint32_t slot, const float v[3], const float w[3]);
 void sac_soft_slot_push(sac_world *world, uint32_t slot, const float impulse[3], const float *point);
+/* So often a body may move on without finding its shape: after that its points would part. */
+enum { SAC_SOFT_MOST_SKIPPED = 2 };
 /* Flies on without being simulated: gravity alone. */
 void sac_soft_slot_fall(sac_world *world, uint32_t slot);
 void sac_soft_slot_grabbed(sac_world *world, sac_grab_slot *grab);
