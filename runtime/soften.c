@@ -7,8 +7,9 @@
 
 /* Contacts for each soft body there is room for, and those of one pair at the most. */
 enum { CONTACTS_A_BODY = 256, LEAST_CONTACTS = 8192, MOST_OF_PAIR = 512 };
-/* Leaf pairs that are met by points and triangles when time counts, and what one of them costs in patches. */
-enum { FINE_WITHIN_TIME = 24, FINE_COST = 16 };
+/* Leaf pairs of two bodies, or leaves against a rigid one, that are met by points and triangles: more say as
+ * much as patches. And what one costs in patches. */
+enum { FINE_MOST = 24, FINE_MOST_RIGID = 256, FINE_COST = 16 };
 /* Bodies pulled between two looks at the clock. */
 enum { CHUNK = 8 };
 
@@ -218,8 +219,8 @@ static void contacts_of(sac_world *world, uint32_t e, bool late)
         sac_pairs pending, done;
         sac_agenda_front(agenda, e, &pending, &done);
         /* All the way down: points and triangles say more than patches. */
-        bool fine =
-            pending.count == 0 && (world->step_deadline_ns == UINT64_MAX || done.count <= FINE_WITHIN_TIME);
+        bool rigid = !(world->flags[pair->a] & world->flags[pair->b] & SAC_BODY_SOFT);
+        bool fine = pending.count == 0 && done.count <= (rigid ? FINE_MOST_RIGID : FINE_MOST);
         s->front_pairs += fine ? FINE_COST * done.count : pending.count + done.count;
         count = sac_soft_contacts(&agenda->meetings[e], &pending, &done, a, b, s->parties, fine, out, room);
     } else if (m->count) {
