@@ -9,9 +9,11 @@
 enum { CONTACTS_A_BODY = 256, LEAST_CONTACTS = 8192, MOST_OF_PAIR = 512 };
 /* Leaf pairs of two bodies, or leaves against a rigid one, that are met by points and triangles: more say as
  * much as patches. And what one costs in patches. */
-enum { FINE_MOST = 24, FINE_MOST_RIGID = 256, FINE_COST = 16 };
+enum { COARSE_MOST = 512, FINE_MOST = 24, FINE_MOST_RIGID = 256, FINE_COST = 16 };
 /* Bodies pulled between two looks at the clock. */
 enum { CHUNK = 8 };
+
+enum { SEEN = 1024 };
 
 typedef struct touched_pair {
     uint32_t pair, first, count; /* contacts */
@@ -32,6 +34,11 @@ typedef struct sac_softening {
     uint32_t body_room, moved_count;
     uint64_t moved_points;
     float none[3];
+    struct {
+        uint64_t name;
+        uint32_t stamp;
+    } seen[SEEN]; /* node pairs of one front */
+    uint32_t stamp;
     sac_soft_response *response;
 } sac_softening;
 
@@ -185,6 +192,35 @@ static void remember(sac_world *world, uint32_t e, const sac_soft_contact *all, 
     for (int i = 0; i < 3 && kept; i++) memory->region[i] = sum[i] / (float)kept;
 }
 
+/* The node pairs of a front one level up, each once: fewer and larger lumps, when bodies have to wait for
+ * each other. Returns how many; those beyond the room are covered by none and come next time. */
+static uint32_t coarsen(sac_softening *s, const sac_meeting *m, const sac_pairs *pending,
+                        const sac_pairs *done, uint32_t *out_a, uint32_t *out_b, uint32_t room)
+{
+    uint32_t count = 0;
+    s->stamp++;
+    for (int list = 0; list < 2; list++) {
+        const sac_pairs *pairs = list ? done : pending;
+        for (uint32_t i = 0; i < pairs->count && count < room; i++) {
+            uint32_t id[2] = {pairs->a[i], pairs->b[i]};
+            const sac_form *forms[2] = {m->a, m->b};
+            for (int k = 0; k < 2; k++) {
+                const sac_tree *tree = forms[k]->tree;
+                if (forms[k]->kind != SAC_FORM_TREE) continue;
+                if (!list) id[k] = id[k] & SAC_LINK_LEAF ? id[k] & ~SAC_LINK_LEAF : tree->parents[id[k]];
+                if (forms[k]->live && id[k] >= SAC_LANES) id[k] = tree->parents[id[k] / SAC_LANES];
+            }
+            uint64_t name = ((uint64_t)id[0] << 32 | id[1]) + 1u;
+            uint32_t at = (uint32_t)(name * 0x9e3779b97f4a7c15u >> 54);
+            while (s->seen[at].stamp == s->stamp && s->seen[at].name != name) at = (at + 1) % SEEN;
+            if (s->seen[at].stamp == s->stamp) continue;
+            s->seen[at].name = name, s->seen[at].stamp = s->stamp;
+            out_a[count] = id[0], out_b[count] = id[1], count++;
+        }
+    }
+    return count;
+}
+
 /* `late`: there is no time for what the descent found; the whole of both bodies answers. */
 static void contacts_of(sac_world *world, uint32_t e, bool late)
 {
@@ -221,6 +257,15 @@ static void contacts_of(sac_world *world, uint32_t e, bool late)
         /* All the way down: points and triangles say more than patches. */
         bool rigid = !(world->flags[pair->a] & world->flags[pair->b] & SAC_BODY_SOFT);
         bool fine = pending.count == 0 && done.count <= (rigid ? FINE_MOST_RIGID : FINE_MOST);
+        uint32_t coarse_a[COARSE_MOST], coarse_b[COARSE_MOST];
+        if (!fine && sac_world_starves(world) && !(agenda->flags[e] & SAC_AGENDA_TOP) &&
+            pending.count + done.count > FINE_MOST) {
+            uint32_t few = coarsen(s, &agenda->meetings[e], &pending, &done, coarse_a, coarse_b, COARSE_MOST);
+            s->front_pairs += (pending.count + done.count) / 8;
+            pending.count = 0;
+            done = (sac_pairs){coarse_a, coarse_b, few, COARSE_MOST};
+            world->report.rungs[SAC_RUNG_CONTACTS]++;
+        }
         s->front_pairs += fine ? FINE_COST * done.count : pending.count + done.count;
         count = sac_soft_contacts(&agenda->meetings[e], &pending, &done, a, b, s->parties, fine, out, room);
     } else if (m->count) {
