@@ -295,7 +295,8 @@ const float *sac_meshless_fit_node(sac_meshless *body, uint32_t node, bool rough
         return out;
     }
     if (body->whole || body->stamp[node] == body->step) return out;
-    if (body->asked[n->child] + 1 == body->step) {
+    uint32_t asked = body->asked[n->child];
+    if (asked && body->step - asked <= SAC_MESHLESS_KEEP) {
         /* The last query went on below: so will this one. Bounds are made at its front, and merged above. */
         sac_meshless_fit_node(body, n->child, rough), sac_meshless_fit_node(body, n->child + 1, rough);
         merge(out, body->dops + (size_t)n->child * wide, wide);

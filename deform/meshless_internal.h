@@ -13,11 +13,15 @@ enum { SAC_MESHLESS_ROW = 16 };
 #define SAC_MESHLESS_WIDE(k) (((k) + 7u) & ~7u)
 /* Floats of scratch for a bound: b in k directions, the highest of them, and their rooms. */
 #define SAC_MESHLESS_SCRATCH(lanes, k) ((size_t)(lanes) * ((k) + 2) + 16)
-/* Up to so many simulation nodes are compared each with each in all directions at once. */
+/* Up to so many simulation nodes all directions are done at once: compared each with each for the optimum,
+ * for equation 12 one after the other. */
 enum { SAC_MESHLESS_PAIRED = 32 };
 
 /* A node whose vertices cost less than so many of its bounds is looked at rather than bounded: a patch. */
-#define SAC_MESHLESS_LOOK 2.0f
+#define SAC_MESHLESS_LOOK 3.0f
+/* So many steps a front stays as deep as it was. Merged bounds are tighter than made ones: with one step a
+ * front would go up and down in turn. */
+enum { SAC_MESHLESS_KEEP = 6 };
 /* A surface of which this share of patches was looked at is refitted as a whole next time. */
 #define SAC_MESHLESS_WHOLE 0.5f
 

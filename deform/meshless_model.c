@@ -235,7 +235,7 @@ static bool is_patch(const building *b, uint32_t node)
     uint32_t count = b->model->tree[node].count;
     float n = (float)b->model->rest[node].limits.count;
     float look = 12 * (float)b->member_count + 5 * (float)count;
-    float bound = n <= SAC_MESHLESS_PAIRED ? 30 + 5 * n + 0.3f * n * n : 400 + 3 * n;
+    float bound = n <= SAC_MESHLESS_PAIRED ? 30 + 3 * n : 90 + 3 * n; /* by equation 12 */
     return count <= b->model->def.leaf || look < SAC_MESHLESS_LOOK * bound;
 }
 
