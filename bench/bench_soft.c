@@ -175,15 +175,18 @@ static sac_result run_spheres(json_t **out, sac_error *error)
 int sac_bench_soft(int argc, char **argv)
 {
     uint32_t repeats = 15;
+    const char *html = NULL;
     sac_common common = {.threads = 1};
     const sac_option options[] = {
         {"repeats", 0, SAC_OPTION_UINT, &repeats, "N", "medians of so many (default 15)", 1,
          SAC_BENCH_SOFT_REPEATS},
+        {"html", 0, SAC_OPTION_TEXT, &html, "FILE", "a page with the chart of cost against level", 0, 0},
     };
     const sac_command command = {
         "bench soft",
         "[options]",
-        "Soft bodies: a step of shape matching; how tight spheres follow; boxes of meshless surfaces\n"
+        "Soft bodies: a step of shape matching; how tight spheres follow; contacts and response on the\n"
+        "levels of the hierarchy; refits by number of points; boxes of meshless surfaces\n"
         "from their nodes, and a query of two of them against refitting both completely.",
         options,
         sizeof options / sizeof *options,
@@ -205,6 +208,7 @@ int sac_bench_soft(int argc, char **argv)
         result = run_spheres(&spheres, &error);
     }
     if (result == SAC_OK) result = sac_bench_soft_ladder(repeats, ladder, &error);
+    if (result == SAC_OK && html) result = sac_bench_soft_chart(ladder, html, &error);
     if (result == SAC_OK) result = sac_bench_soft_frame(repeats, &frame, &error);
     if (result == SAC_OK) result = sac_bench_soft_sense(repeats, sizes, visited, &error);
     if (result == SAC_OK) result = sac_bench_soft_surface(repeats, aabb, refit, &error);

@@ -15,6 +15,8 @@ sac_result sac_bench_soft_surface(uint32_t repeats, json_t *aabb, json_t *refit,
 sac_result sac_bench_soft_ladder(uint32_t repeats, json_t *out, sac_error *error);
 sac_result sac_bench_soft_frame(uint32_t repeats, json_t **out, sac_error *error);
 
+/* The ladder as a page with one chart: cost against level, the paper's beside ours. */
+sac_result sac_bench_soft_chart(const json_t *ladder, const char *path, sac_error *error);
 /* Refits and time by number of points at equal contact, and visits against smallest spheres. */
 sac_result sac_bench_soft_sense(uint32_t repeats, json_t *sizes, json_t *visited, sac_error *error);
 
