@@ -121,9 +121,9 @@ static void refit_mixed(sac_soft_cover *cover, uint32_t block)
     }
 }
 
-/* A leaf of few points looks at them: what its cluster's farthest stray would add to every sphere it need not
- * have. Its triangles are inside too. */
-enum { LOOKED_AT = 32 };
+/* A sphere of few points looks at them, and so does the root of a small body: what its cluster's farthest
+ * stray would add they need not have. Their triangles are inside too. */
+enum { LOOKED_AT = 32, ALL_LOOKED_AT = 1024 };
 static void tighten(const sac_soft_cover *cover, uint32_t block)
 {
     const sac_soft_tree *tree = cover->tree;
@@ -131,7 +131,7 @@ static void tighten(const sac_soft_cover *cover, uint32_t block)
     sac_sphere_block *out = &cover->spheres[block];
     for (uint32_t lane = 0; lane < SAC_LANES; lane++) {
         sac_soft_range range = tree->range[block * SAC_LANES + lane];
-        if (!(tree->links[block].link[lane] & SAC_LINK_LEAF) || range.count > LOOKED_AT) continue;
+        if (!range.count || range.count > (block ? LOOKED_AT : ALL_LOOKED_AT)) continue;
         float c[3] = {out->x[lane], out->y[lane], out->z[lane]}, most = 0;
         const uint32_t *points = tree->order + range.first;
         for (uint32_t k = 0; k < range.count; k++) {
