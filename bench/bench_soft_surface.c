@@ -12,7 +12,7 @@
 
 /* Steps of one way to meet before the other has its turn: each has its data at hand, as in a program that
  * knows only one. */
-enum { TURN = 6, MOST_PAIRS = 1 << 16 };
+enum { TURN = 10, MOST_PAIRS = 1 << 16 };
 
 typedef struct scene {
     uint32_t vertices, nodes;
