@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "deform/soft_internal.h"
+#include "deform/soft_whole_internal.h"
 
 #define NONE UINT32_MAX
 enum { SIDE_LUMP, SIDE_TRIANGLE, SIDE_RIGID };
@@ -54,6 +55,9 @@ struct sac_soft_response {
     sac_array(other) others;
     sac_array(uint16_t) levels; /* of each party: bit k when a lump is on level k of its hierarchy */
     sac_array(key) keys;        /* open addressing; old when the stamp is not this one */
+    sac_array(sac_soft_whole) wholes;
+    sac_array(sac_soft_party) stiff; /* the parties, soft ones as wholes */
+    sac_array(float) so_far;         /* impulse and approach of each contact between wholes */
     uint32_t stamp, mask;
 };
 
@@ -79,6 +83,7 @@ void sac_soft_response_destroy(sac_soft_response **response)
     if (!r) return;
     sac_array_fini(&r->lumps), sac_array_fini(&r->homes), sac_array_fini(&r->rows);
     sac_array_fini(&r->others), sac_array_fini(&r->levels), sac_array_fini(&r->keys);
+    sac_array_fini(&r->wholes), sac_array_fini(&r->stiff), sac_array_fini(&r->so_far);
     sac_free(r, 1, sizeof *r);
     *response = NULL;
 }
@@ -454,17 +459,10 @@ static void spread(sac_soft_response *r, sac_soft_party *parties)
     }
 }
 
-sac_result sac_soft_respond(sac_soft_response *r, sac_soft_party *parties, uint32_t party_count,
-                            sac_soft_contact *contacts, uint32_t count, const sac_soft_response_def *def,
-                            uint64_t *out_credits, sac_error *error)
+/* All rounds, between lumps or between wholes. */
+static void respond(sac_soft_response *r, sac_soft_party *parties, uint32_t party_count,
+                    sac_soft_contact *contacts, uint32_t count, const sac_soft_response_def *def)
 {
-    if (out_credits) *out_credits = 0;
-    if (!(def->dt > 0 && def->dt <= 1) || !(def->push >= 0 && def->push <= 1) || !(def->push_speed >= 0) ||
-        !(def->slop >= 0))
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, "start from sac_default_soft_response_def()",
-                             "a response cannot have these numbers");
-    if (!make_room(r, party_count, contacts, count))
-        return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for %u contacts", count);
     memset(r->levels.data, 0, party_count * sizeof *r->levels.data);
     r->others.count = 0, r->rows.count = count;
     r->lumps.count = r->homes.count = 1; /* what stands still */
@@ -481,6 +479,55 @@ sac_result sac_soft_respond(sac_soft_response *r, sac_soft_party *parties, uint3
     for (uint32_t k = 0; k < def->rounds; k++) round_over(r);
     spread(r, parties);
     for (uint32_t i = 0; i < count; i++) contacts[i].impulse = r->rows.data[i].impulse;
-    if (out_credits) *out_credits = (uint64_t)count * (def->rounds + 2);
+}
+
+static bool respond_whole(sac_soft_response *r, sac_soft_party *parties, uint32_t party_count,
+                          sac_soft_contact *contacts, uint32_t count, const sac_soft_response_def *def,
+                          uint64_t *credits)
+{
+    if (!sac_array_reserve(&r->wholes, party_count) || !sac_array_reserve(&r->stiff, party_count) ||
+        !sac_array_reserve(&r->so_far, 2 * (size_t)count))
+        return false;
+    for (uint32_t i = 0; i < party_count; i++) {
+        sac_soft_party *p = &r->stiff.data[i];
+        sac_soft_whole *whole = &r->wholes.data[i];
+        *p = parties[i];
+        if (!p->soft) continue;
+        sac_soft_whole_gather(&parties[i], whole);
+        *credits += p->soft->model->count / 8;
+        p->soft = NULL;
+        p->v = whole->v, p->w = whole->w, p->centre = whole->centre;
+        p->inverse_mass = whole->inverse_mass;
+        memcpy(p->inverse_inertia, whole->inverse_inertia, sizeof p->inverse_inertia);
+    }
+    respond(r, r->stiff.data, party_count, contacts, count, def);
+    for (uint32_t i = 0; i < party_count; i++)
+        if (parties[i].soft) sac_soft_whole_spread(&parties[i], &r->wholes.data[i]);
+    for (uint32_t i = 0; i < count; i++)
+        r->so_far.data[2 * i] = contacts[i].impulse, r->so_far.data[2 * i + 1] = contacts[i].approach;
+    *credits += (uint64_t)count * (def->rounds + 2);
+    return true;
+}
+
+sac_result sac_soft_respond(sac_soft_response *r, sac_soft_party *parties, uint32_t party_count,
+                            sac_soft_contact *contacts, uint32_t count, const sac_soft_response_def *def,
+                            uint64_t *out_credits, sac_error *error)
+{
+    if (out_credits) *out_credits = 0;
+    if (!(def->dt > 0 && def->dt <= 1) || !(def->push >= 0 && def->push <= 1) || !(def->push_speed >= 0) ||
+        !(def->slop >= 0))
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "start from sac_default_soft_response_def()",
+                             "a response cannot have these numbers");
+    if (!make_room(r, party_count, contacts, count))
+        return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for %u contacts", count);
+    uint64_t credits = (uint64_t)count * (def->rounds + 2);
+    if (def->wholes && !respond_whole(r, parties, party_count, contacts, count, def, &credits))
+        return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for %u bodies", party_count);
+    respond(r, parties, party_count, contacts, count, def);
+    for (uint32_t i = 0; i < count && def->wholes; i++) {
+        contacts[i].impulse += r->so_far.data[2 * i];
+        contacts[i].approach = r->so_far.data[2 * i + 1];
+    }
+    if (out_credits) *out_credits = credits;
     return SAC_OK;
 }

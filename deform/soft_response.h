@@ -55,6 +55,9 @@ typedef struct sac_soft_response_def {
     float push_speed;        /* at most, m/s; default 1.5 */
     float slop;              /* overlap that is left alone, m; default 0.002 */
     float restitution_speed; /* slower contacts do not bounce, m/s; default 1 */
+    /* Contacts first act on bodies as wholes, and on lumps with what is left: what falls on something is
+     * stopped at once, however few of its points touch. Default false. */
+    bool wholes;
 } sac_soft_response_def;
 sac_soft_response_def sac_default_soft_response_def(void);
 

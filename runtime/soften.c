@@ -477,6 +477,7 @@ void sac_world_respond_soft(sac_world *world)
     sac_soft_response_def def = sac_default_soft_response_def();
     sac_costs *c = &world->costs;
     def.dt = world->step_dt;
+    def.wholes = true;
     for (uint32_t i = 0; i < s->party_count; i++) {
         memcpy(s->before[i], s->parties[i].v, 3 * sizeof(float));
         memcpy(s->before[i] + 3, s->parties[i].w, 3 * sizeof(float));
