@@ -5,7 +5,7 @@
 
 #include "apps/figure.h"
 #include "apps/show_internal.h"
-#include "deform/skin.h"
+#include "deform/deform.h"
 
 /* ---- the model ---- */
 

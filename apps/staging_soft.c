@@ -181,6 +181,14 @@ static void place_in_air(sac_rng *rng, uint32_t i, uint32_t columns, float apart
     sac_plan_turn(rng, out->rotation);
 }
 
+/* Of a yard that is as deep in toys whatever their number. */
+static uint32_t columns_for(uint32_t bodies)
+{
+    uint32_t columns = 2;
+    while (6 * columns * columns < bodies) columns++;
+    return columns;
+}
+
 static bool add_toys(sac_plan *p, uint32_t out_props[TOYS], uint32_t *out_count)
 {
     sac_prop matter = {.points = TOY_POINTS,
@@ -188,9 +196,10 @@ static bool add_toys(sac_plan *p, uint32_t out_props[TOYS], uint32_t *out_count)
                        .mass = TOY_MASS,
                        .gloss = 0.6f,
                        .matter = sac_default_soft_def()};
-    matter.matter.clusters = 1;
-    matter.matter.settle_time = 0.01f; /* the few points that lie on something carry all of it */
-    matter.matter.beta = 0.35f;
+    matter.matter.clusters = 2;
+    matter.matter.overlap = 0.6f;
+    matter.matter.settle_time = 0.012f; /* the few points that lie on something carry all of it */
+    matter.matter.beta = 0.4f;
     *out_count = TOYS;
     for (uint32_t i = 0; i < TOYS; i++)
         if ((out_props[i] = add_soft(p, toys[i], toy_colours[i], TOY_ACROSS, &matter)) == UINT32_MAX)
@@ -203,15 +212,15 @@ sac_result sac_plan_three_hundred(sac_plan *p)
     sac_staging *staging = p->staging;
     sac_rng rng = sac_rng_seed(p->seed);
     uint32_t props[TOYS], count;
-    /* As deep in toys whatever their number. */
-    const float apart = 0.47f, side = fmaxf(1, 2.6f * sqrtf((float)p->bodies / 300));
-    uint32_t columns = (uint32_t)fmaxf(1, side / apart);
+    const float apart = 0.47f;
+    const uint32_t columns = columns_for(p->bodies);
+    const float side = (float)columns * apart + 0.15f;
     sac_body_def def = sac_default_body_def();
     if (!add_yard(p, side, 1.1f) || !add_toys(p, props, &count)) return sac_plan_no_memory(p);
     def.material.friction = 0.4f;
     def.mass = TOY_MASS;
     for (uint32_t i = 0; i < p->bodies; i++) {
-        place_in_air(&rng, i, columns, apart, 0.35f, &def);
+        place_in_air(&rng, i, columns, apart, 0.3f, &def);
         if (sac_staging_add_actor(staging, NULL, props[sac_rng_below(&rng, count)], &def) == UINT32_MAX)
             return sac_plan_no_memory(p);
     }
@@ -318,8 +327,9 @@ sac_result sac_plan_jelly(sac_plan *p)
     sac_staging *staging = p->staging;
     sac_rng rng = sac_rng_seed(p->seed);
     uint32_t props[TOYS], metal[STIFF], count;
-    const float apart = 0.47f, side = fmaxf(1, 1.7f * sqrtf((float)p->bodies / 80));
-    uint32_t columns = (uint32_t)fmaxf(1, side / apart);
+    const float apart = 0.47f;
+    const uint32_t columns = columns_for(p->bodies);
+    const float side = (float)columns * apart + 0.15f;
     sac_body_def def = sac_default_body_def();
     bool ok = add_yard(p, side, 0.8f) && add_toys(p, props, &count);
     for (uint32_t i = 0; i < STIFF && ok; i++) {
