@@ -141,6 +141,8 @@ void sac_meshless_cover_destroy(sac_meshless_cover **cover);
 void sac_meshless_cover_form(sac_meshless_cover *cover, sac_form *out_form);
 void sac_meshless_cover_renew(sac_meshless_cover *cover, sac_form *form);
 uint32_t sac_meshless_cover_node(const sac_meshless_cover *cover, uint32_t id);
+sac_meshless_lump sac_meshless_cover_lump(const sac_meshless_cover *cover,
+                                          uint32_t id); /* of a form's node */
 
 /* False for a leaf. The two children are *out_first and *out_first + 1. */
 bool sac_meshless_children(const sac_meshless_model *model, uint32_t node, uint32_t *out_first);

@@ -327,3 +327,9 @@ void sac_meshless_cover_form(sac_meshless_cover *cover, sac_form *out_form)
     form.thickness = 1e-3f * form.ball[3];
     *out_form = form;
 }
+
+sac_meshless_lump sac_meshless_cover_lump(const sac_meshless_cover *cover, uint32_t id)
+{
+    uint32_t node = sac_meshless_cover_node(cover, id);
+    return node == UINT32_MAX ? (sac_meshless_lump){0} : sac_meshless_lump_of(cover->body->model, node);
+}

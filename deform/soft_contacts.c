@@ -16,6 +16,7 @@ typedef struct patch {
     float top[3]; /* flat: the point its plane goes through */
     bool faces;   /* n is known */
     bool flat;
+    bool skin;    /* of a surface that follows the points: there is no range */
     bool lined;   /* ahead is known */
     float toward; /* how much it looks along the line of its meeting, towards the other body */
     float ahead;  /* how far it reaches that way */
@@ -71,11 +72,29 @@ static bool leaf_of(const sac_soft_tree *tree, uint32_t id)
     return tree->links[id / SAC_LANES].link[id % SAC_LANES] & SAC_LINK_LEAF;
 }
 
+/* Of a surface whose vertices follow the points: what its sphere and normal say. */
+static void skin_patch(maker *m, int side, uint32_t id, patch *p)
+{
+    const sac_live *live = m->form[side]->live;
+    sac_tree_node_info info;
+    live->node(live->owner, id, &info);
+    *p = (patch){.id = id, .r = info.radius, .size = info.radius, .skin = true};
+    memcpy(p->c, info.centre, sizeof p->c);
+    memcpy(p->n, info.normal, sizeof p->n);
+    memcpy(p->top, info.centre, sizeof p->top);
+    p->faces = p->flat = info.cone < 1 && dot(p->n, p->n) > 0.5f;
+    p->toward = side ? -dot(p->n, m->line) : dot(p->n, m->line);
+}
+
 static patch *patch_of(maker *m, int side, uint32_t id)
 {
     patch *p = &m->patches[side].at[id % CACHED];
     if (m->patches[side].id[id % CACHED] == id) return p;
     m->patches[side].id[id % CACHED] = id;
+    if (m->party[side]->skin) {
+        skin_patch(m, side, id, p);
+        return p;
+    }
     const sac_soft_tree *tree = m->party[side]->tree;
     const sac_live *live = m->form[side]->live;
     const sac_soft_cover *cover = live->owner;
@@ -91,6 +110,7 @@ static patch *patch_of(maker *m, int side, uint32_t id)
     }
     p->range = tree->range[id];
     p->faces = p->flat = p->lined = false, p->size = p->r;
+    p->skin = false;
     if (tree->facing && cluster != SAC_SOFT_SPANS && dot(tree->facing[id], tree->facing[id]) > 0.5f) {
         const sac_soft_cluster_state *state = &m->party[side]->soft->clusters[cluster];
         const sac_soft_map *map = &state->map;
@@ -129,6 +149,15 @@ static float reach(const sac_soft *s, const sac_soft_tree *tree, sac_soft_range 
     return (most[0] > most[2] ? most[0] : most[2]) - dot(from, n);
 }
 
+/* How much of a ball about a bent piece of surface counts as filled. */
+static const float FILLED = 0.6f;
+
+static float reach_of(const maker *m, int side, const patch *p, const float from[3], const float n[3])
+{
+    if (!p->skin) return reach(m->party[side]->soft, m->party[side]->tree, p->range, from, n);
+    return dot(p->c, n) - dot(from, n) + (p->flat ? 0 : FILLED * p->r);
+}
+
 static bool add(maker *m, uint32_t node_a, uint32_t node_b, const float point[3], const float normal[3],
                 float depth)
 {
@@ -158,8 +187,7 @@ static bool unit(float v[3])
 static float overlap(const maker *m, const patch *a, const patch *b, const float n[3])
 {
     float back[3] = {-n[0], -n[1], -n[2]};
-    return reach(m->party[0]->soft, m->party[0]->tree, a->range, a->c, n) +
-           reach(m->party[1]->soft, m->party[1]->tree, b->range, a->c, back);
+    return reach_of(m, 0, a, a->c, n) + reach_of(m, 1, b, a->c, back);
 }
 
 /* How far a patch reaches along the line, from the middle of a. */
@@ -168,7 +196,7 @@ static float ahead(const maker *m, int side, patch *p)
     if (!p->lined) {
         float n[3];
         for (int k = 0; k < 3; k++) n[k] = side ? -m->line[k] : m->line[k];
-        p->ahead = reach(m->party[side]->soft, m->party[side]->tree, p->range, m->form[0]->ball, n);
+        p->ahead = reach_of(m, side, p, m->form[0]->ball, n);
         p->lined = true;
     }
     return p->ahead;
@@ -338,7 +366,7 @@ static void meet_form(maker *m, int side, const patch *p)
         sac_form_distance(m->form[!side], m->pose[!side], p->c, p->r + thick + m->margin, closest, outward);
     if (d == FLT_MAX) return;
     for (int k = 0; k < 3; k++) into[k] = -outward[k];
-    float depth = reach(soft->soft, soft->tree, p->range, p->c, into) - d + thick;
+    float depth = reach_of(m, side, p, p->c, into) - d + thick;
     if (depth >= -m->margin) add_rigid(m, side, p->id, closest, outward, depth);
 }
 
@@ -447,6 +475,7 @@ uint32_t sac_soft_contacts(const sac_meeting *meeting, const sac_pairs *pending,
     m.number[0] = a, m.number[1] = b;
     m.form[0] = meeting->a, m.form[1] = meeting->b;
     m.pose[0] = meeting->pose_a, m.pose[1] = meeting->pose_b;
+    fine = fine && !parties[a].skin && !parties[b].skin;
     m.fine = fine, m.margin = meeting->margin, m.thick = parties[a].thickness + parties[b].thickness;
     for (int k = 0; k < 3; k++) m.line[k] = meeting->b->ball[k] - meeting->a->ball[k];
     m.deepest = meeting->a->ball[3] + meeting->b->ball[3] - sqrtf(dot(m.line, m.line));

@@ -12,7 +12,7 @@
 #include "deform/soft_whole_internal.h"
 
 #define NONE UINT32_MAX
-enum { SIDE_LUMP, SIDE_TRIANGLE, SIDE_RIGID };
+enum { SIDE_LUMP, SIDE_TRIANGLE, SIDE_RIGID, SIDE_SKIN };
 
 /* 32 bytes: two to a cache line. */
 typedef struct lump {
@@ -41,6 +41,8 @@ typedef struct other {
     uint32_t corner[3]; /* triangle: lumps */
     float share[3];     /* triangle: weights; rigid: arm */
     sac_soft_party *rigid;
+    const float *weight;   /* skin: of each point */
+    uint32_t first, count; /* skin: in `corners` */
 } other;
 
 typedef struct key {
@@ -53,8 +55,9 @@ struct sac_soft_response {
     sac_array(lump_home) homes;
     sac_array(row) rows;
     sac_array(other) others;
-    sac_array(uint16_t) levels; /* of each party: bit k when a lump is on level k of its hierarchy */
-    sac_array(key) keys;        /* open addressing; old when the stamp is not this one */
+    sac_array(uint32_t) corners; /* lumps of the points that move a piece of skin */
+    sac_array(uint16_t) levels;  /* of each party: bit k when a lump is on level k of its hierarchy */
+    sac_array(key) keys;         /* open addressing; old when the stamp is not this one */
     sac_array(sac_soft_whole) wholes;
     sac_array(sac_soft_party) stiff; /* the parties, soft ones as wholes */
     sac_array(float) so_far;         /* impulse and approach of each contact between wholes */
@@ -82,6 +85,7 @@ void sac_soft_response_destroy(sac_soft_response **response)
     sac_soft_response *r = *response;
     if (!r) return;
     sac_array_fini(&r->lumps), sac_array_fini(&r->homes), sac_array_fini(&r->rows);
+    sac_array_fini(&r->corners);
     sac_array_fini(&r->others), sac_array_fini(&r->levels), sac_array_fini(&r->keys);
     sac_array_fini(&r->wholes), sac_array_fini(&r->stiff), sac_array_fini(&r->so_far);
     sac_free(r, 1, sizeof *r);
@@ -95,20 +99,54 @@ static bool at_triangle(uint32_t id)
     return (id & (SAC_SOFT_AT_POINT | SAC_SOFT_AT_TRIANGLE)) == SAC_SOFT_AT_TRIANGLE;
 }
 
-static bool make_room(sac_soft_response *r, uint32_t party_count, const sac_soft_contact *contacts,
-                      uint32_t count)
+static sac_meshless_lump skin_of(const sac_soft_party *p, uint32_t id)
 {
-    size_t sides = 0, size = 64;
-    for (uint32_t i = 0; i < count; i++)
-        sides +=
-            2 + 2 * (size_t)at_triangle(contacts[i].node_a) + 2 * (size_t)at_triangle(contacts[i].node_b);
-    while (size < sides + sides / 2) size *= 2;
+    return sac_meshless_cover_lump(p->skin, id);
+}
+
+static size_t skin_points(const sac_soft_party *p, uint32_t id)
+{
+    return p->soft && p->skin ? skin_of(p, id).count : 0;
+}
+
+static bool reserve(sac_soft_response *r, uint32_t parties, uint32_t contacts, size_t sides, size_t keys)
+{
     size_t had = r->keys.capacity;
     if (!sac_array_reserve(&r->lumps, sides + 1) || !sac_array_reserve(&r->homes, sides + 1) ||
-        !sac_array_reserve(&r->rows, count) || !sac_array_reserve(&r->others, (size_t)count * 2) ||
-        !sac_array_reserve(&r->levels, party_count) || !sac_array_reserve(&r->keys, size))
+        !sac_array_reserve(&r->rows, contacts) || !sac_array_reserve(&r->others, (size_t)contacts * 2) ||
+        !sac_array_reserve(&r->levels, parties) || !sac_array_reserve(&r->keys, keys) ||
+        !sac_array_reserve(&r->wholes, parties) || !sac_array_reserve(&r->stiff, parties) ||
+        !sac_array_reserve(&r->so_far, 2 * (size_t)contacts))
         return false;
-    if (r->keys.capacity != had || ++r->stamp == 0) {
+    if (r->keys.capacity != had) {
+        memset(r->keys.data, 0, r->keys.capacity * sizeof *r->keys.data);
+        r->stamp = 0;
+    }
+    return true;
+}
+
+bool sac_soft_response_reserve(sac_soft_response *r, uint32_t parties, uint32_t contacts)
+{
+    size_t keys = 64, sides = 2 * (size_t)contacts;
+    while (keys < sides + sides / 2) keys *= 2;
+    return reserve(r, parties, contacts, sides, keys);
+}
+
+static bool make_room(sac_soft_response *r, const sac_soft_party *parties, uint32_t party_count,
+                      const sac_soft_contact *contacts, uint32_t count)
+{
+    size_t sides = 0, size = 64, corners = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        sides +=
+            2 + 2 * (size_t)at_triangle(contacts[i].node_a) + 2 * (size_t)at_triangle(contacts[i].node_b);
+        corners += skin_points(&parties[contacts[i].a], contacts[i].node_a) +
+                   skin_points(&parties[contacts[i].b], contacts[i].node_b);
+    }
+    sides += corners;
+    if (!sac_array_reserve(&r->corners, corners)) return false;
+    while (size < sides + sides / 2) size *= 2;
+    if (!reserve(r, party_count, count, sides, size)) return false;
+    if (++r->stamp == 0) {
         memset(r->keys.data, 0, r->keys.capacity * sizeof *r->keys.data);
         r->stamp = 1;
     }
@@ -267,6 +305,13 @@ static void side_velocity(const sac_soft_response *r, uint8_t side, uint32_t at,
         return;
     }
     out[0] = out[1] = out[2] = 0;
+    if (side == SIDE_SKIN) {
+        for (uint32_t c = 0; c < o->count; c++) {
+            const lump *l = &r->lumps.data[r->corners.data[o->first + c]];
+            for (int k = 0; k < 3; k++) out[k] += o->weight[c] * l->u[k];
+        }
+        return;
+    }
     for (int c = 0; c < 3; c++) {
         float u[3];
         lump_velocity(r, o->corner[c], u);
@@ -289,6 +334,13 @@ static void side_push(sac_soft_response *r, uint8_t side, uint32_t at, const flo
             o->rigid->v[k] += j[k] * o->rigid->inverse_mass, o->rigid->w[k] += spin[k];
         return;
     }
+    if (side == SIDE_SKIN) {
+        for (uint32_t c = 0; c < o->count; c++) {
+            float w = o->weight[c];
+            lump_push(r, r->corners.data[o->first + c], (float[3]){j[0] * w, j[1] * w, j[2] * w});
+        }
+        return;
+    }
     for (int c = 0; c < 3; c++)
         lump_push(r, o->corner[c], (float[3]){j[0] * o->share[c], j[1] * o->share[c], j[2] * o->share[c]});
 }
@@ -302,6 +354,13 @@ static void side_yield(const sac_soft_response *r, uint8_t side, uint32_t at, co
         return;
     }
     const other *o = &r->others.data[at];
+    if (side == SIDE_SKIN) {
+        float sum = 0;
+        for (uint32_t c = 0; c < o->count; c++)
+            sum += o->weight[c] * o->weight[c] * r->lumps.data[r->corners.data[o->first + c]].yield;
+        *along += sum, *across += sum;
+        return;
+    }
     if (side == SIDE_TRIANGLE) {
         for (int c = 0; c < 3; c++) {
             float y = o->share[c] * o->share[c] * r->lumps.data[o->corner[c]].yield;
@@ -329,6 +388,16 @@ static uint8_t add_side(sac_soft_response *r, sac_soft_party *parties, const sac
 {
     uint32_t party = second ? c->b : c->a, id = second ? c->node_b : c->node_a;
     sac_soft_party *p = &parties[party];
+    if (p->soft && p->skin) {
+        sac_meshless_lump skin = skin_of(p, id);
+        other o = {.weight = skin.weight, .first = (uint32_t)r->corners.count, .count = skin.count};
+        for (uint32_t i = 0; i < skin.count; i++)
+            r->corners.data[r->corners.count++] =
+                lump_at(r, parties, party, skin.node[i] | SAC_SOFT_AT_POINT);
+        *out = (uint32_t)r->others.count;
+        r->others.data[r->others.count++] = o;
+        return SIDE_SKIN;
+    }
     if (p->soft && !at_triangle(id)) {
         *out = lump_at(r, parties, party, id);
         return SIDE_LUMP;
@@ -464,7 +533,7 @@ static void respond(sac_soft_response *r, sac_soft_party *parties, uint32_t part
                     sac_soft_contact *contacts, uint32_t count, const sac_soft_response_def *def)
 {
     memset(r->levels.data, 0, party_count * sizeof *r->levels.data);
-    r->others.count = 0, r->rows.count = count;
+    r->others.count = 0, r->rows.count = count, r->corners.count = 0;
     r->lumps.count = r->homes.count = 1; /* what stands still */
     r->lumps.data[0] = (lump){.parent = NONE};
     r->homes.data[0] = (lump_home){.party = NONE};
@@ -481,13 +550,10 @@ static void respond(sac_soft_response *r, sac_soft_party *parties, uint32_t part
     for (uint32_t i = 0; i < count; i++) contacts[i].impulse = r->rows.data[i].impulse;
 }
 
-static bool respond_whole(sac_soft_response *r, sac_soft_party *parties, uint32_t party_count,
+static void respond_whole(sac_soft_response *r, sac_soft_party *parties, uint32_t party_count,
                           sac_soft_contact *contacts, uint32_t count, const sac_soft_response_def *def,
                           uint64_t *credits)
 {
-    if (!sac_array_reserve(&r->wholes, party_count) || !sac_array_reserve(&r->stiff, party_count) ||
-        !sac_array_reserve(&r->so_far, 2 * (size_t)count))
-        return false;
     for (uint32_t i = 0; i < party_count; i++) {
         sac_soft_party *p = &r->stiff.data[i];
         sac_soft_whole *whole = &r->wholes.data[i];
@@ -506,7 +572,6 @@ static bool respond_whole(sac_soft_response *r, sac_soft_party *parties, uint32_
     for (uint32_t i = 0; i < count; i++)
         r->so_far.data[2 * i] = contacts[i].impulse, r->so_far.data[2 * i + 1] = contacts[i].approach;
     *credits += (uint64_t)count * (def->rounds + 2);
-    return true;
 }
 
 sac_result sac_soft_respond(sac_soft_response *r, sac_soft_party *parties, uint32_t party_count,
@@ -518,11 +583,10 @@ sac_result sac_soft_respond(sac_soft_response *r, sac_soft_party *parties, uint3
         !(def->slop >= 0))
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "start from sac_default_soft_response_def()",
                              "a response cannot have these numbers");
-    if (!make_room(r, party_count, contacts, count))
+    if (!make_room(r, parties, party_count, contacts, count))
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for %u contacts", count);
     uint64_t credits = (uint64_t)count * (def->rounds + 2);
-    if (def->wholes && !respond_whole(r, parties, party_count, contacts, count, def, &credits))
-        return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for %u bodies", party_count);
+    if (def->wholes) respond_whole(r, parties, party_count, contacts, count, def, &credits);
     respond(r, parties, party_count, contacts, count, def);
     for (uint32_t i = 0; i < count && def->wholes; i++) {
         contacts[i].impulse += r->so_far.data[2 * i];

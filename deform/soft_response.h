@@ -12,21 +12,27 @@
  *
  * After the first frames nothing is allocated. The same bits on every SIMD path.
  *
- * Index: sac_default_soft_response_def  sac_soft_contacts  sac_soft_response_create sac_soft_response_destroy
+ * Index: sac_default_soft_response_def  sac_soft_contacts  sac_soft_response_create
+ *        sac_soft_response_destroy  sac_soft_response_reserve
  *        sac_soft_respond
  */
 #ifndef SAC_DEFORM_SOFT_RESPONSE_H
 #define SAC_DEFORM_SOFT_RESPONSE_H
 
+#include "meshless.h"
 #include "soft_tree.h"
 
 /* One body that takes part. Exactly one of `soft` and the rigid fields counts. */
 typedef struct sac_soft_party {
     sac_soft *soft;            /* NULL: rigid */
     const sac_soft_tree *tree; /* of soft: its nodes, and triangles if there are any */
-    bool still;                /* of soft: it stands like a wall this time */
-    float mass_scale;          /* of soft: kg for each kg of the model's points; 0 counts as 1 */
-    float thickness;           /* of soft: its points keep this far from what they meet, m */
+    /* Of soft: what is met is a surface that follows its points (meshless.h); contacts name nodes of its
+     * form, and an impulse goes to the points by their weights on the node's vertices. NULL: the points are
+     * met. */
+    const sac_meshless_cover *skin;
+    bool still;       /* of soft: it stands like a wall this time */
+    float mass_scale; /* of soft: kg for each kg of the model's points; 0 counts as 1 */
+    float thickness;  /* of soft: its points keep this far from what they meet, m */
     /* Rigid: velocities are read and written; zeros in inverse_* for what nobody can push. */
     float *v, *w;
     const float *centre;
@@ -75,6 +81,8 @@ uint32_t sac_soft_contacts(const sac_meeting *meeting, const sac_pairs *pending,
 typedef struct sac_soft_response sac_soft_response;
 sac_result sac_soft_response_create(sac_soft_response **out_response, sac_error *error);
 void sac_soft_response_destroy(sac_soft_response **response);
+/* Room for so many contacts, at two sides each, between so many parties. False: no memory. */
+bool sac_soft_response_reserve(sac_soft_response *response, uint32_t parties, uint32_t contacts);
 
 /* All rounds over all contacts: no approach, friction within its cone, overlaps taken back slowly. Call it
  * after sac_soft_pull and before sac_soft_move. Velocities of the points and of rigid parties change, and the

@@ -24,8 +24,18 @@ void sac_soft_slot_renew(sac_world *world, uint32_t slot)
     sac_soft_slot *s = sac_soft_of(world, slot);
     sac_body_hot *hot = &world->hot[slot];
     sac_soft_motion m;
+    float off[3];
     sac_soft_motion_of(s->soft, &m);
-    sac_soft_cover_renew(s->cover, &s->form);
+    if (s->skin) {
+        sac_meshless_follow(s->surface, s->soft, NULL);
+        sac_meshless_cover_renew(s->skin, &s->form);
+        m.box = s->form.box;
+        /* Of the surface, which may reach farther than the points it follows. */
+        for (int i = 0; i < 3; i++) off[i] = s->form.ball[i] - m.centre[i];
+        m.radius = fmaxf(m.radius, length3(off) + s->form.ball[3]);
+    } else {
+        sac_soft_cover_renew(s->cover, &s->form);
+    }
     float axis = length3(hot->w), fast = m.radius > 0 ? m.spread / m.radius : 0;
     /* Turning keeps its direction as far as there is one; only its size counts. */
     for (int i = 0; i < 3; i++) hot->w[i] = axis > 1e-6f ? hot->w[i] / axis * fast : i == 1 ? fast : 0;
@@ -62,6 +72,33 @@ static sac_soft_slot *take_slot(sac_world *world, uint32_t *out_index)
     return world->softs[at];
 }
 
+/* Points, spheres and surface of a body in a pose. */
+static sac_result make(const sac_soft_shape_parts *parts, const sac_transform *pose, sac_soft_slot *out,
+                       sac_error *error)
+{
+    sac_result result = sac_soft_create(parts->model, pose, &out->soft, error);
+    if (result == SAC_OK) result = sac_soft_cover_create(parts->tree, out->soft, &out->cover, error);
+    if (result == SAC_OK && parts->surface) {
+        result = sac_meshless_create(parts->surface, &out->surface, error);
+        if (result == SAC_OK) result = sac_meshless_follow(out->surface, out->soft, error);
+        if (result == SAC_OK) result = sac_meshless_cover_create(out->surface, &out->skin, error);
+    }
+    if (result != SAC_OK) return result;
+    if (out->skin)
+        sac_meshless_cover_form(out->skin, &out->form);
+    else
+        sac_soft_cover_form(out->cover, &out->form);
+    return SAC_OK;
+}
+
+static void unmake(sac_soft_slot *s)
+{
+    sac_meshless_cover_destroy(&s->skin);
+    sac_meshless_destroy(&s->surface);
+    sac_soft_cover_destroy(&s->cover);
+    sac_soft_destroy(&s->soft);
+}
+
 sac_result sac_soft_slot_fill(sac_world *world, uint32_t slot, sac_error *error)
 {
     const sac_form *form = &world->shapes[world->cold[slot].shape].form;
@@ -69,21 +106,19 @@ sac_result sac_soft_slot_fill(sac_world *world, uint32_t slot, sac_error *error)
     uint32_t index = 0;
     sac_soft_slot *s = take_slot(world, &index);
     if (!s) return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for one more soft body");
-    sac_result result = sac_soft_create(parts.model, &world->pose[slot], &s->soft, error);
-    if (result == SAC_OK) result = sac_soft_cover_create(parts.tree, s->soft, &s->cover, error);
+    sac_result result = make(&parts, &world->pose[slot], s, error);
     if (result != SAC_OK) {
-        sac_soft_destroy(&s->soft);
+        unmake(s);
         return result;
     }
     s->shape = form->soft;
     s->points = parts.point_count;
     s->thickness = parts.thickness;
     s->mass_scale = world->cold[slot].mass / parts.mass;
-    s->pins = 0;
+    s->skipped = 0;
     s->body = slot;
     world->cold[slot].soft = index;
     world->flags[slot] |= SAC_BODY_SOFT;
-    sac_soft_cover_form(s->cover, &s->form);
     s->form.thickness = form->thickness;
     float v[3], w[3];
     memcpy(v, world->hot[slot].v, sizeof v);
@@ -100,8 +135,7 @@ void sac_soft_slot_empty(sac_world *world, uint32_t slot)
 {
     sac_soft_slot *s = sac_soft_of(world, slot);
     if (!s) return;
-    sac_soft_cover_destroy(&s->cover);
-    sac_soft_destroy(&s->soft);
+    unmake(s);
     s->body = UINT32_MAX;
     world->flags[slot] &= ~(uint32_t)SAC_BODY_SOFT;
 }
@@ -109,12 +143,22 @@ void sac_soft_slot_empty(sac_world *world, uint32_t slot)
 void sac_soft_slots_destroy(sac_world *world)
 {
     for (uint32_t i = 0; i < world->soft_count; i++) {
-        sac_soft_cover_destroy(&world->softs[i]->cover);
-        sac_soft_destroy(&world->softs[i]->soft);
+        unmake(world->softs[i]);
         sac_free(world->softs[i], 1, sizeof **world->softs);
     }
     sac_free(world->softs, world->soft_room, sizeof *world->softs);
     sac_softening_destroy(world);
+}
+
+uint64_t sac_soft_refits_of(const sac_world *world)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < world->soft_count; i++) {
+        const sac_soft_slot *s = world->softs[i];
+        if (s->body == UINT32_MAX) continue;
+        sum += sac_soft_cover_refits(s->cover) + (s->surface ? sac_meshless_refits(s->surface) : 0);
+    }
+    return sum;
 }
 
 void sac_soft_slot_velocity(sac_world *world, uint32_t slot, const float v[3], const float w[3])
@@ -131,22 +175,19 @@ sac_result sac_soft_slot_place(sac_world *world, uint32_t slot, sac_error *error
 {
     sac_soft_slot *s = sac_soft_of(world, slot);
     sac_soft_shape_parts parts = sac_soft_shape_parts_of(s->shape);
-    sac_soft *fresh;
-    sac_soft_cover *cover;
-    sac_result result = sac_soft_create(parts.model, &world->pose[slot], &fresh, error);
-    if (result != SAC_OK) return result;
-    result = sac_soft_cover_create(parts.tree, fresh, &cover, error);
+    sac_soft_slot fresh = *s;
+    fresh.soft = NULL, fresh.cover = NULL, fresh.surface = NULL, fresh.skin = NULL;
+    sac_result result = make(&parts, &world->pose[slot], &fresh, error);
     if (result != SAC_OK) {
-        sac_soft_destroy(&fresh);
+        unmake(&fresh);
         return result;
     }
-    float v[3], none[3] = {0}, thickness = s->form.thickness;
+    float v[3], none[3] = {0};
     memcpy(v, world->hot[slot].v, sizeof v);
-    sac_soft_cover_destroy(&s->cover);
-    sac_soft_destroy(&s->soft);
-    s->soft = fresh, s->cover = cover, s->pins = 0;
-    sac_soft_cover_form(cover, &s->form);
-    s->form.thickness = thickness;
+    fresh.form.thickness = s->form.thickness;
+    fresh.skipped = 0;
+    unmake(s);
+    *s = fresh;
     sac_soft_slot_velocity(world, slot, v, none);
     return SAC_OK;
 }

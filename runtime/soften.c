@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Contacts for each soft body there is room for, and those of one pair at the most. */
-enum { CONTACTS_A_BODY = 256, LEAST_CONTACTS = 8192, MOST_OF_PAIR = 512 };
+enum { CONTACTS_A_BODY = 128, LEAST_CONTACTS = 8192, MOST_OF_PAIR = 512 };
 /* Leaf pairs of two bodies, or leaves against a rigid one, that are met by points and triangles: more say as
  * much as patches. And what one costs in patches. */
 enum { COARSE_MOST = 512, FINE_MOST = 24, FINE_MOST_RIGID = 256, FINE_COST = 16 };
@@ -81,7 +81,8 @@ bool sac_softening_reserve(sac_world *world)
     s->moved = sac_alloc(s->body_room, sizeof *s->moved);
     if (!s->contacts || !s->pairs || !s->parties || !s->party_body || !s->before || !s->party_of ||
         !s->party_stamp || !s->pulled || !s->moved ||
-        sac_soft_response_create(&s->response, NULL) != SAC_OK) {
+        sac_soft_response_create(&s->response, NULL) != SAC_OK ||
+        !sac_soft_response_reserve(s->response, s->party_room, s->contact_room)) {
         release(s);
         return false;
     }
@@ -120,6 +121,7 @@ static uint32_t party_for(sac_world *world, uint32_t slot)
                           .restitution = material->restitution};
     if (soft) {
         p->tree = sac_soft_shape_parts_of(soft->shape).tree;
+        p->skin = soft->skin;
         p->thickness = soft->thickness;
         p->mass_scale = soft->mass_scale;
         p->soft = soft->soft;
@@ -154,7 +156,7 @@ static void ask_for(const sac_form *form, uint32_t node)
 /* The node a contact is on, be it a point or a triangle of it. */
 static uint32_t node_at(const sac_soft_party *p, uint32_t id)
 {
-    if (!p->soft || !(id & (SAC_SOFT_AT_POINT | SAC_SOFT_AT_TRIANGLE))) return id;
+    if (!p->soft || p->skin || !(id & (SAC_SOFT_AT_POINT | SAC_SOFT_AT_TRIANGLE))) return id;
     if (id & SAC_SOFT_AT_POINT) return p->tree->leaf[id & ~SAC_SOFT_AT_POINT];
     return p->tree->leaf[p->tree->triangles[id & ~SAC_SOFT_AT_TRIANGLE][0]];
 }

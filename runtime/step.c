@@ -261,9 +261,7 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     if (result != SAC_OK) return result;
     uint64_t credits = world->clock.spent;
     begin(world, def);
-    uint64_t t = world->step_start_ns, refits = 0;
-    for (uint32_t i = 0; i < world->soft_count; i++)
-        if (world->softs[i]->body != UINT32_MAX) refits += sac_soft_cover_refits(world->softs[i]->cover);
+    uint64_t t = world->step_start_ns, refits = sac_soft_refits_of(world);
     aim_kinematics(world);
     sac_world_strike(world);
     sac_world_choose(world);
@@ -314,10 +312,7 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     }
     double response =
         (double)(world->report.stage_ns[SAC_STAGE_CONTACTS] + world->report.stage_ns[SAC_STAGE_SOLVE]);
-    for (uint32_t i = 0; i < world->soft_count; i++)
-        if (world->softs[i]->body != UINT32_MAX)
-            world->report.refits += sac_soft_cover_refits(world->softs[i]->cover);
-    world->report.refits -= refits;
+    world->report.refits = sac_soft_refits_of(world) - refits;
     world->report.prediction_error = response > 0 ? (float)((response - predicted) / response) : 0;
     end(world);
     world->report.credits -= credits;

@@ -64,9 +64,12 @@ typedef struct sac_soft_slot {
     sac_soft *soft;
     sac_soft_cover *cover;
     const sac_soft_shape *shape;
+    /* Where a finer surface is met: it follows the points. */
+    sac_meshless *surface;
+    sac_meshless_cover *skin;
     sac_form form; /* as it is now, in world space */
     uint32_t body; /* slot; UINT32_MAX: nobody's */
-    uint32_t points, pins;
+    uint32_t points;
     uint32_t skipped; /* steps since it last found its shape */
     float mass_scale; /* kg for each kg of the model */
     float thickness;
@@ -324,6 +327,7 @@ void sac_world_rest(sac_world *world);       /* rest.c: islands at rest fall asl
 sac_result sac_soft_slot_fill(sac_world *world, uint32_t slot, sac_error *error);
 void sac_soft_slot_empty(sac_world *world, uint32_t slot);
 void sac_soft_slots_destroy(sac_world *world);
+uint64_t sac_soft_refits_of(const sac_world *world); /* so far, of all soft bodies */
 /* Centre, velocity, reach and bounds from the points. */
 void sac_soft_slot_renew(sac_world *world, uint32_t slot);
 sac_result sac_soft_slot_place(sac_world *world, uint32_t slot, sac_error *error); /* set_pose */

@@ -7,39 +7,75 @@
 
 enum { RINGS = 10, SEGMENTS = 16, BALL = RINGS * SEGMENTS + 2 };
 
+enum { MOST_RINGS = 24, MOST_SEGMENTS = 40, MOST_BALL = MOST_RINGS * MOST_SEGMENTS + 2 };
+
 /* A closed ball of points and triangles. */
-static sac_soft_shape *make_shape(float radius, uint32_t clusters, float settle)
+typedef struct ball {
+    float points[MOST_BALL][3];
+    uint32_t triangles[2 * MOST_BALL][3], count, faces;
+} ball;
+
+static void make_ball(ball *b, uint32_t rings, uint32_t segments, float radius)
 {
-    static float points[BALL][3];
-    static uint32_t triangles[2 * BALL][3];
-    uint32_t count = 0, faces = 0;
-    for (uint32_t r = 0; r < RINGS; r++)
-        for (uint32_t s = 0; s < SEGMENTS; s++) {
-            float polar = 3.14159265f * (float)(r + 1) / (RINGS + 1), turn = 6.2831853f * (float)s / SEGMENTS;
-            points[count][0] = radius * sinf(polar) * cosf(turn), points[count][1] = radius * cosf(polar);
-            points[count++][2] = radius * sinf(polar) * sinf(turn);
+    uint32_t(*t)[3] = b->triangles, last = (rings - 1) * segments, top = rings * segments;
+    b->count = b->faces = 0;
+    for (uint32_t r = 0; r < rings; r++)
+        for (uint32_t s = 0; s < segments; s++) {
+            float polar = 3.14159265f * (float)(r + 1) / (float)(rings + 1),
+                  turn = 6.2831853f * (float)s / (float)segments;
+            float at[3] = {radius * sinf(polar) * cosf(turn), radius * cosf(polar),
+                           radius * sinf(polar) * sinf(turn)};
+            memcpy(b->points[b->count++], at, sizeof at);
         }
-    memcpy(points[count++], (float[3]){0, radius, 0}, sizeof points[0]);
-    memcpy(points[count++], (float[3]){0, -radius, 0}, sizeof points[0]);
-    for (uint32_t s = 0; s < SEGMENTS; s++) {
-        uint32_t t = (s + 1) % SEGMENTS, last = (RINGS - 1) * SEGMENTS;
-        memcpy(triangles[faces++], (uint32_t[3]){BALL - 2, t, s}, sizeof triangles[0]);
-        memcpy(triangles[faces++], (uint32_t[3]){BALL - 1, last + s, last + t}, sizeof triangles[0]);
-        for (uint32_t r = 0; r + 1 < RINGS; r++) {
-            uint32_t a = r * SEGMENTS + s, b = r * SEGMENTS + t, c = a + SEGMENTS, d = b + SEGMENTS;
-            memcpy(triangles[faces++], (uint32_t[3]){a, b, c}, sizeof triangles[0]);
-            memcpy(triangles[faces++], (uint32_t[3]){b, d, c}, sizeof triangles[0]);
+    memcpy(b->points[b->count++], (float[3]){0, radius, 0}, sizeof b->points[0]);
+    memcpy(b->points[b->count++], (float[3]){0, -radius, 0}, sizeof b->points[0]);
+    for (uint32_t s = 0; s < segments; s++) {
+        uint32_t n = (s + 1) % segments;
+        memcpy(t[b->faces++], (uint32_t[3]){top, n, s}, sizeof t[0]);
+        memcpy(t[b->faces++], (uint32_t[3]){top + 1, last + s, last + n}, sizeof t[0]);
+        for (uint32_t r = 0; r + 1 < rings; r++) {
+            uint32_t p = r * segments + s, q = r * segments + n;
+            memcpy(t[b->faces++], (uint32_t[3]){p, q, p + segments}, sizeof t[0]);
+            memcpy(t[b->faces++], (uint32_t[3]){q, q + segments, p + segments}, sizeof t[0]);
         }
     }
-    sac_soft_shape_def def = sac_default_soft_shape_def();
-    def.points = (const float(*)[3])points, def.point_count = count;
-    def.triangles = (const uint32_t(*)[3])triangles, def.triangle_count = faces;
-    def.soft.clusters = clusters, def.soft.settle_time = settle, def.soft.beta = 0.4f;
+}
+
+static sac_soft_shape *shape_of(const sac_soft_shape_def *def)
+{
     sac_soft_shape *shape = NULL;
     sac_error error = {0};
-    if (sac_soft_shape_create(&def, &shape, &error) != SAC_OK) print_error("    %s\n", error.message);
+    if (sac_soft_shape_create(def, &shape, &error) != SAC_OK) print_error("    %s\n", error.message);
     assert_non_null(shape);
     return shape;
+}
+
+static sac_soft_shape *make_shape(float radius, uint32_t clusters, float settle)
+{
+    static ball b;
+    make_ball(&b, RINGS, SEGMENTS, radius);
+    sac_soft_shape_def def = sac_default_soft_shape_def();
+    def.points = (const float(*)[3])b.points, def.point_count = b.count;
+    def.triangles = (const uint32_t(*)[3])b.triangles, def.triangle_count = b.faces;
+    def.soft.clusters = clusters, def.soft.settle_time = settle, def.soft.beta = 0.4f;
+    return shape_of(&def);
+}
+
+/* Few points, and a fine surface that follows them. */
+static sac_soft_shape *make_figure(float radius)
+{
+    static ball few, many;
+    make_ball(&few, 6, 8, 0.9f * radius);
+    make_ball(&many, MOST_RINGS, MOST_SEGMENTS, radius);
+    sac_meshless_surface surface = {.vertices = (const float(*)[3])many.points,
+                                    .vertex_count = many.count,
+                                    .triangles = (const uint32_t(*)[3])many.triangles,
+                                    .triangle_count = many.faces};
+    sac_soft_shape_def def = sac_default_soft_shape_def();
+    def.points = (const float(*)[3])few.points, def.point_count = few.count;
+    def.surface = &surface;
+    def.soft.settle_time = 0.02f, def.soft.beta = 0.3f;
+    return shape_of(&def);
 }
 
 static sac_shape_id add_soft(sac_world *world, const sac_soft_shape *shape)
@@ -198,10 +234,10 @@ static sac_world *make_world(uint32_t threads)
 static void fill_crowd(sac_world *world, const sac_soft_shape *shape, uint32_t count)
 {
     play_floor(world);
-    sac_shape_id soft = add_soft(world, shape), ball = play_ball(world, 0.2f);
+    sac_shape_id soft = add_soft(world, shape), round = play_ball(world, 0.2f);
     sac_rng rng = sac_rng_seed(5);
     for (uint32_t i = 0; i < count; i++)
-        make(world, i % 3 == 2 ? ball : soft, 0.5f * (float)(i % 3) + sac_rng_range(&rng, -0.05f, 0.05f),
+        make(world, i % 3 == 2 ? round : soft, 0.5f * (float)(i % 3) + sac_rng_range(&rng, -0.05f, 0.05f),
              0.4f + 0.5f * (float)(i / 9), 0.5f * (float)(i / 3 % 3));
 }
 
@@ -285,6 +321,33 @@ static void nothing_is_allocated(void **state)
     sac_soft_shape_destroy(&shape);
 }
 
+/* What is met is the surface, and its hierarchy is asked only where it is met. */
+static void a_surface_is_met(void **state)
+{
+    (void)state;
+    sac_soft_shape *shape = make_figure(0.3f);
+    sac_world_def def = play_def();
+    sac_world *world = play_create(&def);
+    play_floor(world);
+    sac_shape_id soft = add_soft(world, shape);
+    sac_body_id low = make(world, soft, 0, 0.5f, 0), high = make(world, soft, 0.1f, 1.4f, 0.05f);
+    uint64_t refits = 0;
+    uint32_t contacts = 0;
+    for (int i = 0; i < 360; i++) {
+        sac_step_report r = step(world, i % 2 ? 300000 : 0);
+        refits += r.refits, contacts += r.soft_contacts;
+        CHECK(lowest(world, low) > -0.1f && lowest(world, high) > -0.1f);
+    }
+    sac_body_state a = play_state(world, low), b = play_state(world, high);
+    CHECK_SAY(a.centre[1] > 0.15f && b.centre[1] > 0.15f, "at %g and %g\n", (double)a.centre[1],
+              (double)b.centre[1]);
+    CHECK_SAY(play_distance(a.centre, b.centre) > 0.35f, "%g apart\n",
+              (double)play_distance(a.centre, b.centre));
+    CHECK(contacts > 100 && refits > 0);
+    sac_world_destroy(&world);
+    sac_soft_shape_destroy(&shape);
+}
+
 static void wrong_definitions(void **state)
 {
     (void)state;
@@ -313,7 +376,7 @@ int main(void)
         cmocka_unit_test(lies_on_the_floor),         cmocka_unit_test(stacks),
         cmocka_unit_test(is_pushed_pinned_and_held), cmocka_unit_test(the_same_again),
         cmocka_unit_test(lives_with_little_time),    cmocka_unit_test(nothing_is_allocated),
-        cmocka_unit_test(wrong_definitions),
+        cmocka_unit_test(a_surface_is_met),          cmocka_unit_test(wrong_definitions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
