@@ -499,7 +499,7 @@ int sac_cmd_view(int argc, char **argv)
     if (code >= 0) return code;
     if (!words)
         return sac_options_usage_error("view", "which scene? hailstorm, workshop, billiards, side-by-side, "
-                                                 "flowers, three-hundred, santas, jelly, "
+                                               "flowers, three-hundred, santas, jelly, "
                                                "one of saccade run, or a file");
     sac_console_init("view", &common);
     sac_error error;

@@ -127,8 +127,8 @@ int sac_cmd_xr(int argc, char **argv)
     if (code >= 0) return code;
     if (o.check) return check(&common);
     if (!words)
-        return sac_options_usage_error(
-            "xr", "which scene? workshop, hailstorm, billiards, side-by-side, flowers, three-hundred, santas, jelly, or a file");
+        return sac_options_usage_error("xr", "which scene? workshop, hailstorm, billiards, side-by-side, "
+                                             "flowers, three-hundred, santas, jelly, or a file");
     if (o.gaze_log && !o.consent)
         return sac_options_usage_error(
             "xr", "gaze is personal: --gaze-log writes it only when the wearer agrees, said with --consent");

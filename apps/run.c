@@ -29,8 +29,8 @@ typedef struct runner {
 
 const char *sac_rung_name(uint32_t rung)
 {
-    static const char *const names[SAC_RUNGS] = {"levels", "contacts", "iterations",
-                                                 "bodies", "held",     "bounds", "shapes"};
+    static const char *const names[SAC_RUNGS] = {"levels", "contacts", "iterations", "bodies",
+                                                 "held",   "bounds",   "shapes"};
     return rung < SAC_RUNGS ? names[rung] : "";
 }
 

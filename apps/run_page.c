@@ -327,8 +327,8 @@ static void chart_load(plots *p)
 static void chart_ladder(plots *p)
 {
     double totals[SAC_RUNGS];
-    static const char *const labels[SAC_RUNGS] = {"coarse pairs", "contacts", "sub-steps",
-                                                  "extrapolated", "held",     "bounds", "shapes"};
+    static const char *const labels[SAC_RUNGS] = {"coarse pairs", "contacts", "sub-steps", "extrapolated",
+                                                  "held",         "bounds",   "shapes"};
     double any = 0;
     for (int i = 0; i < SAC_RUNGS; i++)
         totals[i] = p->count ? (double)p->run->rungs[i] / (double)p->count : 0, any += totals[i];

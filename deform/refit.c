@@ -123,7 +123,7 @@ static void refit_mixed(sac_soft_cover *cover, uint32_t block)
 
 /* A sphere of few points looks at them, and so does the root of a small body: what its cluster's farthest
  * stray would add they need not have. Their triangles are inside too. */
-enum { LOOKED_AT = 32, ALL_LOOKED_AT = 1024 };
+enum { LOOKED_AT = 8, ALL_LOOKED_AT = 1024 };
 static void tighten(const sac_soft_cover *cover, uint32_t block)
 {
     const sac_soft_tree *tree = cover->tree;
