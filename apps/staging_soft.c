@@ -161,7 +161,7 @@ sac_result sac_plan_flowers(sac_plan *p)
     staging->script = breeze;
     staging->bounded = true;
     staging->bounds = (sac_box){{-8, -0.2f, -8}, {8, 100, 8}};
-    set_view(staging, (float[3]){0, 1.42f, 0.22f}, (float[3]){0, 1.1f, BOARD_Z});
+    set_view(staging, (float[3]){0, 1.36f, 0.1f}, (float[3]){0, 1.13f, BOARD_Z});
     set_light(staging, (float[3]){-0.5f, 1, 0.7f}, 1.1f);
     return SAC_OK;
 }
@@ -224,7 +224,7 @@ sac_result sac_plan_three_hundred(sac_plan *p)
         if (sac_staging_add_actor(staging, NULL, props[sac_rng_below(&rng, count)], &def) == UINT32_MAX)
             return sac_plan_no_memory(p);
     }
-    set_view(staging, (float[3]){0.35f * side, 1.75f, 0.5f * side + 1.35f}, (float[3]){0, 0.3f, 0});
+    set_view(staging, (float[3]){0.12f * side, 1.9f, 0.5f * side + 0.8f}, (float[3]){0, 0.1f, 0.12f * side});
     set_light(staging, (float[3]){-0.45f, 1, 0.6f}, fmaxf(1.6f, 0.85f * side));
     return SAC_OK;
 }
@@ -309,7 +309,7 @@ sac_result sac_plan_santas(sac_plan *p)
     }
     staging->bounded = true;
     staging->bounds = (sac_box){{-20, -0.2f, -20}, {20, 100, 20}};
-    set_view(staging, (float[3]){0.3f, 1.62f, radius + 1.5f}, (float[3]){0, 1.62f, 0});
+    set_view(staging, (float[3]){0.25f, 1.72f, radius + 1.05f}, (float[3]){0, 1.7f, 0});
     set_light(staging, (float[3]){-0.4f, 1, 0.8f}, radius + 0.9f);
     return SAC_OK;
 }
@@ -356,7 +356,7 @@ sac_result sac_plan_jelly(sac_plan *p)
         if (sac_staging_add_actor(staging, NULL, soft ? props[kind] : metal[kind], &def) == UINT32_MAX)
             return sac_plan_no_memory(p);
     }
-    set_view(staging, (float[3]){0.4f * side, 1.6f, 0.5f * side + 1.3f}, (float[3]){0, 0.3f, 0});
+    set_view(staging, (float[3]){0.2f * side, 1.4f, 0.5f * side + 0.6f}, (float[3]){0, 0.12f, 0.05f * side});
     set_light(staging, (float[3]){-0.45f, 1, 0.6f}, fmaxf(1.6f, 0.9f * side));
     return SAC_OK;
 }
