@@ -277,7 +277,7 @@ sac_result sac_plan_santas(sac_plan *p)
     enum { NODES = 115, SURFACE = 6000 };
     const double turn = 6.283185307179586;
     sac_staging *staging = p->staging;
-    const float apart = 0.5f, radius = fmaxf(0.35f, apart * (float)p->bodies / 6.2831853f);
+    const float apart = 0.45f, radius = fmaxf(0.35f, apart * (float)p->bodies / 6.2831853f);
     sac_prop matter = {
         .points = NODES, .surface = SURFACE, .mass = 1.2f, .gloss = 0.3f, .matter = sac_default_soft_def()};
     matter.matter.mode = SAC_SOFT_LINEAR;
