@@ -59,6 +59,31 @@ void sac_snapshot_legend(sac_page *page, sac_snapshot_colouring colouring)
     sac_page_add(page, "</p>\n");
 }
 
+/* The skin of a soft body as it is now. */
+static bool take_skin(sac_snapshot *out, const sac_soft_shape *shape, const sac_soft *soft,
+                      sac_snapshot_body *body)
+{
+    const sac_soft_skin skin = sac_soft_shape_skin(shape);
+    const uint32_t points = sac_soft_view(soft).count;
+    float(*joints)[3][4] = sac_alloc(points, sizeof *joints);
+    size_t first = out->vertices.count;
+    bool ok = joints && sac_array_reserve(&out->vertices, first + skin.vertex_count);
+    if (ok) sac_soft_joints(soft, joints);
+    for (uint32_t i = 0; ok && i < skin.vertex_count; i++) {
+        const float *r = skin.vertices[i];
+        sac_snapshot_vertex *v = &out->vertices.data[out->vertices.count++];
+        *v = (sac_snapshot_vertex){{0, 0, 0}};
+        for (uint32_t j = skin.first[i]; j < skin.first[i + 1]; j++)
+            for (int k = 0; k < 3; k++) {
+                const float *row = joints[skin.node[j]][k];
+                v->at[k] += skin.weight[j] * (row[0] * r[0] + row[1] * r[1] + row[2] * r[2] + row[3]);
+            }
+    }
+    body->first_vertex = (uint32_t)first, body->vertex_count = skin.vertex_count;
+    sac_free(joints, points, sizeof *joints);
+    return ok;
+}
+
 bool sac_snapshot_take(sac_snapshot *out, const sac_staging *staging, const sac_world *world,
                        const sac_viewer *viewer, uint64_t frame)
 {
@@ -78,19 +103,26 @@ bool sac_snapshot_take(sac_snapshot *out, const sac_staging *staging, const sac_
         while (body.prop < staging->props.count &&
                staging->props.data[body.prop].id.value != state.shape.value)
             body.prop++;
-        if (body.prop < staging->props.count) ok = sac_array_push(&out->bodies, body);
+        const sac_soft *soft = sac_body_soft(world, ids[i]);
+        if (soft) ok = take_skin(out, sac_body_soft_shape(world, ids[i]), soft, &body);
+        if (ok && body.prop < staging->props.count) ok = sac_array_push(&out->bodies, body);
     }
     sac_free(ids, count ? count : 1, sizeof *ids);
     if (!ok) sac_snapshot_fini(out);
     return ok;
 }
 
-void sac_snapshot_fini(sac_snapshot *snapshot) { sac_array_fini(&snapshot->bodies); }
+void sac_snapshot_fini(sac_snapshot *snapshot)
+{
+    sac_array_fini(&snapshot->bodies);
+    sac_array_fini(&snapshot->vertices);
+}
 
 /* ---- forms as triangles and balls ---- */
 
 typedef struct drawing {
     const sac_staging *staging;
+    const sac_snapshot_vertex *vertices;
     sac_scene scene;
     sac_camera camera;
     sac_mesh **meshes; /* of each prop, made when first needed; NULL: drawn otherwise */
@@ -173,6 +205,15 @@ static bool add_body(drawing *d, const sac_snapshot_body *body, sac_snapshot_col
     sac_colour_from_srgb(colour_of(body, colouring), albedo);
     for (int k = 0; k < 3; k++)
         if (!(fabsf(body->pose.translation[k]) < 1e4f)) return true;
+    if (body->vertex_count && prop->soft) {
+        const sac_soft_skin skin = sac_soft_shape_skin(prop->soft);
+        const sac_transform here = sac_transform_identity();
+        const sac_mesh bent = {.vertices = (float(*)[3])(d->vertices + body->first_vertex),
+                               .vertex_count = body->vertex_count,
+                               .triangles = (uint32_t(*)[3])skin.triangles,
+                               .triangle_count = skin.triangle_count};
+        return add_mesh(d, &bent, &here, albedo);
+    }
     const sac_mesh *mesh = prop->shape.mesh && (uint64_t)prop->shape.mesh->triangle_count * d->many < 600000
                                ? prop->shape.mesh
                                : mesh_of(d, body->prop);
@@ -275,7 +316,8 @@ sac_result sac_snapshot_draw(const sac_snapshot *snapshot, const sac_staging *st
                              uint32_t threads, sac_picture *out, sac_error *error)
 {
     size_t props = staging->props.count;
-    drawing d = {.staging = staging, .many = (uint32_t)snapshot->bodies.count};
+    drawing d = {
+        .staging = staging, .vertices = snapshot->vertices.data, .many = (uint32_t)snapshot->bodies.count};
     *out = (sac_picture){0};
     d.meshes = sac_alloc_zero(props + 1, sizeof *d.meshes);
     d.tried = sac_alloc_zero(props + 1, sizeof *d.tried);

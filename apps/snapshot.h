@@ -21,12 +21,18 @@ typedef struct sac_snapshot_body {
     float jnd;
     uint8_t group;
     bool awake, dynamic;
+    uint32_t first_vertex, vertex_count; /* of what bends, where they are; 0: stiff */
 } sac_snapshot_body;
+
+typedef struct sac_snapshot_vertex {
+    float at[3];
+} sac_snapshot_vertex;
 
 typedef struct sac_snapshot {
     uint64_t frame;
     sac_viewer viewer;
     sac_array(sac_snapshot_body) bodies;
+    sac_array(sac_snapshot_vertex) vertices;
 } sac_snapshot;
 
 typedef enum sac_snapshot_colouring {
