@@ -123,29 +123,25 @@ static void refit_mixed(sac_soft_cover *cover, uint32_t block)
 
 /* A sphere of few points looks at them, and so does the root of a small body: what its cluster's farthest
  * stray would add they need not have. Their triangles are inside too. */
-enum { LOOKED_AT = 8, ALL_LOOKED_AT = 1024 };
+enum { ALL_LOOKED_AT = 1024 };
 static void tighten(const sac_soft_cover *cover, uint32_t block)
 {
     const sac_soft_tree *tree = cover->tree;
     const sac_soft *s = cover->soft;
     sac_sphere_block *out = &cover->spheres[block];
     for (uint32_t lane = 0; lane < SAC_LANES; lane++) {
-        sac_soft_range range = tree->range[block * SAC_LANES + lane];
-        if (!range.count || range.count > (block ? LOOKED_AT : ALL_LOOKED_AT)) continue;
+        uint32_t id = block * SAC_LANES + lane, first = tree->held_first[id];
+        uint32_t count = tree->held_first[id + 1] - first;
+        const uint32_t *points = tree->held + first;
+        if (!block && !count && tree->range[id].count <= ALL_LOOKED_AT) /* all there are, corners too */
+            points = tree->order, count = tree->range[id].count;
+        if (!count) continue;
         float c[3] = {out->x[lane], out->y[lane], out->z[lane]}, most = 0;
-        const uint32_t *points = tree->order + range.first;
-        for (uint32_t k = 0; k < range.count; k++) {
+        for (uint32_t k = 0; k < count; k++) {
             uint32_t i = points[k];
             float x = s->x[i] - c[0], y = s->y[i] - c[1], z = s->z[i] - c[2], d = (x * x + y * y) + z * z;
             most = d > most ? d : most;
         }
-        uint32_t last = tree->triangles ? tree->triangle_first[range.first + range.count] : 0;
-        for (uint32_t k = tree->triangles ? tree->triangle_first[range.first] : 0; k < last; k++)
-            for (int corner = 0; corner < 3; corner++) {
-                uint32_t i = tree->triangles[tree->triangle_at[k]][corner];
-                float x = s->x[i] - c[0], y = s->y[i] - c[1], z = s->z[i] - c[2], d = (x * x + y * y) + z * z;
-                most = d > most ? d : most;
-            }
         float r = sqrtf(most) * 1.000001f + 1e-30f;
         if (r < out->r[lane] || tree->triangles) out->r[lane] = r;
     }

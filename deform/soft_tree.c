@@ -302,6 +302,39 @@ static uint32_t contents(building *b, const uint32_t *order, const node *n)
     return count;
 }
 
+/* The points of small nodes and the corners of their triangles, each once. */
+static bool fill_held(building *b, const uint32_t *order, const sac_soft_range *range)
+{
+    sac_soft_tree *tree = b->tree;
+    size_t lanes = (size_t)tree->block_count * 8;
+    sac_array(uint32_t) all = {0};
+    uint32_t *first = sac_arena_alloc(&tree->arena, lanes + 1, sizeof *first), *held = NULL;
+    bool ok = first != NULL;
+    for (size_t id = 0; id < lanes && ok; id++) {
+        sac_soft_range r = range[id];
+        size_t start = all.count;
+        first[id] = (uint32_t)start;
+        if (r.count > SAC_SOFT_LOOKED_AT) continue;
+        for (uint32_t i = r.first; i < r.first + r.count && ok; i++) ok = sac_array_push(&all, order[i]);
+        uint32_t last = tree->triangles ? 3 * tree->triangle_first[r.first + r.count] : 0;
+        for (uint32_t i = tree->triangles ? 3 * tree->triangle_first[r.first] : 0; i < last && ok; i++) {
+            uint32_t p = tree->triangles[tree->triangle_at[i / 3]][i % 3];
+            bool there = false;
+            for (size_t k = start; k < all.count && !there; k++) there = all.data[k] == p;
+            if (!there) ok = sac_array_push(&all, p);
+        }
+    }
+    if (ok) {
+        first[lanes] = (uint32_t)all.count;
+        held = sac_arena_alloc(&tree->arena, all.count + 1, sizeof *held);
+        ok = held != NULL;
+    }
+    if (ok && all.count) memcpy(held, all.data, all.count * sizeof *held);
+    sac_array_fini(&all);
+    tree->held_first = first, tree->held = held;
+    return ok;
+}
+
 static bool fill(building *b)
 {
     sac_soft_tree *tree = b->tree;
@@ -344,7 +377,7 @@ static bool fill(building *b)
     }
     tree->links = links, tree->parents = parents, tree->cluster = cluster, tree->lane_cluster = lane_cluster;
     tree->range = range, tree->order = order, tree->leaf = leaf, tree->rest = rest;
-    return fill_normals(b, order, range, lane_cluster, rest);
+    return fill_held(b, order, range) && fill_normals(b, order, range, lane_cluster, rest);
 }
 
 static bool build(building *b)

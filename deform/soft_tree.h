@@ -83,7 +83,8 @@ typedef struct sac_soft_tree {
     /* How thick the patch of a node is along `facing`, at rest: what a contact on it may be off by. The
      * radius of its sphere where its points look everywhere. */
     const float *thick;
-    /* Private. */
+    /* Private. Points that the sphere of a small node holds, corners of its triangles included. */
+    const uint32_t *held_first, *held;
     const struct sac_soft_rest_block *rest;
     sac_arena arena;
 } sac_soft_tree;

@@ -16,6 +16,9 @@ typedef struct sac_soft_rest_block {
     float near_square[SAC_LANES], near_mixed[SAC_LANES], far_square[SAC_LANES], far_mixed[SAC_LANES];
 } sac_soft_rest_block;
 
+/* Nodes of at most so many points take their radius from them. */
+enum { SAC_SOFT_LOOKED_AT = 8 };
+
 /* Fills a lane for points q (relative to the cluster's centre). */
 void sac_soft_rest_fit(const double (*q)[3], uint32_t count, sac_soft_rest_block *block, uint32_t lane);
 
