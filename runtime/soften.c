@@ -404,7 +404,7 @@ static void touch(sac_world *world)
         uint32_t pairs = s->front_pairs, bodies = s->body_pairs;
         contacts_of(world, e, late);
         if (late || bodies == s->body_pairs) continue;
-        sac_stop_did(&stop, 100 + 60u * (s->front_pairs - pairs));
+        sac_stop_did(&stop, 1000 + 150u * (s->front_pairs - pairs));
         late = sac_stop_reached(&stop);
     }
     sac_tape_close(&world->tape, &stop);
@@ -498,12 +498,12 @@ void sac_world_respond_soft(sac_world *world)
     if (s->contact_count)
         sac_soft_respond(s->response, s->parties, s->party_count, s->contacts, s->contact_count, &def,
                          &credits, NULL);
-    sac_world_spend(world, credits);
+    sac_world_spend(world, 20 * credits);
     carry_rigid(world);
     uint64_t responded = sac_world_cost_now(world);
     sac_soft_step_def step = step_of(world);
     sac_soft_move(s->moved, s->moved_count, &step, world->tasks, NULL);
-    sac_world_spend(world, 4u * world->soft_points);
+    sac_world_spend(world, 10u * s->moved_points);
     tell_pairs(world);
     world->report.soft_rounds = s->contact_count ? def.rounds : 0;
     world->report.contacts += s->contact_count;
