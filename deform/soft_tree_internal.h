@@ -17,7 +17,7 @@ typedef struct sac_soft_rest_block {
 } sac_soft_rest_block;
 
 /* Nodes of at most so many points take their radius from them. */
-enum { SAC_SOFT_LOOKED_AT = 8 };
+enum { SAC_SOFT_LOOKED_AT = 32 };
 
 /* Fills a lane for points q (relative to the cluster's centre). */
 void sac_soft_rest_fit(const double (*q)[3], uint32_t count, sac_soft_rest_block *block, uint32_t lane);

@@ -230,7 +230,8 @@ static void adapt(sac_world *world)
         *throttle *= 0.93;
     else if (used > 0.98)
         *throttle *= used > 1.02 ? 0.85 : 0.95;
-    else if (r->descent.interrupted && world->pressed > 0.05 * world->agenda->count)
+    else if (r->descent.interrupted && r->descent.jnd_p95 > 4 &&
+             (!world->soft_count || world->pressed > 0.05 * world->agenda->count))
         *throttle *= 0.98; /* more were taken on than could be looked at */
     else if (used < 0.85 && r->rungs[SAC_RUNG_BODIES])
         *throttle *= 1.03;
