@@ -124,6 +124,21 @@ static void refit_mixed(sac_soft_cover *cover, uint32_t block)
 /* A sphere of few points looks at them, and so does the root of a small body: what its cluster's farthest
  * stray would add they need not have. Their triangles are inside too. */
 enum { ALL_LOOKED_AT = 1024 };
+
+/* Square of the distance of the farthest point; eight side by side, whatever the compiler makes of them. */
+static float farthest(const sac_soft *s, const float c[3])
+{
+    float most[8] = {0};
+    for (uint32_t i = 0; i < s->model->lanes; i += 8)
+        for (uint32_t k = 0; k < 8; k++) {
+            float x = s->x[i + k] - c[0], y = s->y[i + k] - c[1], z = s->z[i + k] - c[2];
+            float d = (x * x + y * y) + z * z;
+            most[k] = d > most[k] ? d : most[k];
+        }
+    for (int k = 1; k < 8; k++) most[0] = most[k] > most[0] ? most[k] : most[0];
+    return most[0];
+}
+
 static void tighten(const sac_soft_cover *cover, uint32_t block)
 {
     const sac_soft_tree *tree = cover->tree;
@@ -133,10 +148,11 @@ static void tighten(const sac_soft_cover *cover, uint32_t block)
         uint32_t id = block * SAC_LANES + lane, first = tree->held_first[id];
         uint32_t count = tree->held_first[id + 1] - first;
         const uint32_t *points = tree->held + first;
-        if (!block && !count && tree->range[id].count <= ALL_LOOKED_AT) /* all there are, corners too */
-            points = tree->order, count = tree->range[id].count;
-        if (!count) continue;
         float c[3] = {out->x[lane], out->y[lane], out->z[lane]}, most = 0;
+        if (!block && !lane && tree->range[0].count <= ALL_LOOKED_AT)
+            most = farthest(s, c), count = 0; /* all there are, corners too */
+        else if (!count)
+            continue;
         for (uint32_t k = 0; k < count; k++) {
             uint32_t i = points[k];
             float x = s->x[i] - c[0], y = s->y[i] - c[1], z = s->z[i] - c[2], d = (x * x + y * y) + z * z;
