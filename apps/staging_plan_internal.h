@@ -37,4 +37,16 @@ sac_result sac_plan_three_hundred(sac_plan *p);
 sac_result sac_plan_santas(sac_plan *p);
 sac_result sac_plan_jelly(sac_plan *p);
 
+static inline void sac_staging_set_view(sac_staging *staging, const float eye[3], const float target[3])
+{
+    memcpy(staging->eye, eye, sizeof staging->eye);
+    memcpy(staging->target, target, sizeof staging->target);
+}
+
+static inline void sac_staging_set_light(sac_staging *staging, const float sun[3], float shade)
+{
+    memcpy(staging->sun, sun, sizeof staging->sun);
+    staging->shade = shade;
+}
+
 #endif

@@ -59,18 +59,6 @@ static bool add_yard(sac_plan *p, float side, float high)
     return ok;
 }
 
-static void set_view(sac_staging *staging, const float eye[3], const float target[3])
-{
-    memcpy(staging->eye, eye, sizeof staging->eye);
-    memcpy(staging->target, target, sizeof staging->target);
-}
-
-static void set_light(sac_staging *staging, const float sun[3], float shade)
-{
-    memcpy(staging->sun, sun, sizeof staging->sun);
-    staging->shade = shade;
-}
-
 /* ---- flowers ---- */
 
 #define BOARD_TOP 0.74f
@@ -161,8 +149,8 @@ sac_result sac_plan_flowers(sac_plan *p)
     staging->script = breeze;
     staging->bounded = true;
     staging->bounds = (sac_box){{-8, -0.2f, -8}, {8, 100, 8}};
-    set_view(staging, (float[3]){0, 1.36f, 0.1f}, (float[3]){0, 1.13f, BOARD_Z});
-    set_light(staging, (float[3]){-0.5f, 1, 0.7f}, 1.1f);
+    sac_staging_set_view(staging, (float[3]){0, 1.36f, 0.1f}, (float[3]){0, 1.13f, BOARD_Z});
+    sac_staging_set_light(staging, (float[3]){-0.5f, 1, 0.7f}, 1.1f);
     return SAC_OK;
 }
 
@@ -224,8 +212,9 @@ sac_result sac_plan_three_hundred(sac_plan *p)
         if (sac_staging_add_actor(staging, NULL, props[sac_rng_below(&rng, count)], &def) == UINT32_MAX)
             return sac_plan_no_memory(p);
     }
-    set_view(staging, (float[3]){0.12f * side, 1.9f, 0.5f * side + 0.8f}, (float[3]){0, 0.1f, 0.12f * side});
-    set_light(staging, (float[3]){-0.45f, 1, 0.6f}, fmaxf(1.6f, 0.85f * side));
+    sac_staging_set_view(staging, (float[3]){0.12f * side, 1.9f, 0.5f * side + 0.8f},
+                         (float[3]){0, 0.1f, 0.12f * side});
+    sac_staging_set_light(staging, (float[3]){-0.45f, 1, 0.6f}, fmaxf(1.6f, 0.85f * side));
     return SAC_OK;
 }
 
@@ -309,8 +298,8 @@ sac_result sac_plan_santas(sac_plan *p)
     }
     staging->bounded = true;
     staging->bounds = (sac_box){{-20, -0.2f, -20}, {20, 100, 20}};
-    set_view(staging, (float[3]){0.25f, 1.72f, radius + 1.05f}, (float[3]){0, 1.7f, 0});
-    set_light(staging, (float[3]){-0.4f, 1, 0.8f}, radius + 0.9f);
+    sac_staging_set_view(staging, (float[3]){0.25f, 1.72f, radius + 1.05f}, (float[3]){0, 1.7f, 0});
+    sac_staging_set_light(staging, (float[3]){-0.4f, 1, 0.8f}, radius + 0.9f);
     return SAC_OK;
 }
 
@@ -356,7 +345,8 @@ sac_result sac_plan_jelly(sac_plan *p)
         if (sac_staging_add_actor(staging, NULL, soft ? props[kind] : metal[kind], &def) == UINT32_MAX)
             return sac_plan_no_memory(p);
     }
-    set_view(staging, (float[3]){0.2f * side, 1.4f, 0.5f * side + 0.6f}, (float[3]){0, 0.12f, 0.05f * side});
-    set_light(staging, (float[3]){-0.45f, 1, 0.6f}, fmaxf(1.6f, 0.9f * side));
+    sac_staging_set_view(staging, (float[3]){0.2f * side, 1.4f, 0.5f * side + 0.6f},
+                         (float[3]){0, 0.12f, 0.05f * side});
+    sac_staging_set_light(staging, (float[3]){-0.45f, 1, 0.6f}, fmaxf(1.6f, 0.9f * side));
     return SAC_OK;
 }

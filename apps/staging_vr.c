@@ -41,18 +41,6 @@ static bool add_block(sac_plan *p, const char *name, uint32_t colour, float glos
     return index != UINT32_MAX && sac_staging_add_actor(p->staging, name, index, &def) != UINT32_MAX;
 }
 
-static void set_view(sac_staging *staging, const float eye[3], const float target[3])
-{
-    memcpy(staging->eye, eye, sizeof staging->eye);
-    memcpy(staging->target, target, sizeof staging->target);
-}
-
-static void set_light(sac_staging *staging, const float sun[3], float shade)
-{
-    memcpy(staging->sun, sun, sizeof staging->sun);
-    staging->shade = shade;
-}
-
 /* ---- workshop ---- */
 
 #define BENCH_TOP 0.78f
@@ -138,8 +126,8 @@ sac_result sac_plan_workshop(sac_plan *p)
     }
     staging->bounded = true;
     staging->bounds = (sac_box){{-8, -0.2f, -8}, {8, 100, 8}};
-    set_view(staging, (float[3]){0, 1.55f, 0.25f}, (float[3]){0, 0.98f, -0.8f});
-    set_light(staging, (float[3]){-0.35f, 1, 0.75f}, 2.2f);
+    sac_staging_set_view(staging, (float[3]){0, 1.55f, 0.25f}, (float[3]){0, 0.98f, -0.8f});
+    sac_staging_set_light(staging, (float[3]){-0.35f, 1, 0.75f}, 2.2f);
     return SAC_OK;
 }
 
@@ -275,7 +263,7 @@ sac_result sac_plan_hailstorm(sac_plan *p)
     if (!sac_array_reserve(&staging->script_bodies, staging->script_most)) return sac_plan_no_memory(p);
     staging->bounded = true;
     staging->bounds = (sac_box){{-half, YARD_FLOOR, -half}, {half, 100, half}};
-    set_view(staging, (float[3]){0, 1.65f, 0}, (float[3]){0, -0.4f, -0.62f * half});
+    sac_staging_set_view(staging, (float[3]){0, 1.65f, 0}, (float[3]){0, -0.4f, -0.62f * half});
     return SAC_OK;
 }
 
@@ -397,8 +385,9 @@ sac_result sac_plan_billiards(sac_plan *p)
     staging->script = play;
     staging->bounded = true;
     staging->bounds = (sac_box){{-8, -0.1f, -8}, {8, 100, 8}};
-    set_view(staging, (float[3]){0.92f, 1.4f, TABLE_Z + 0.05f}, (float[3]){-0.1f, CLOTH_Y, TABLE_Z - 0.25f});
-    set_light(staging, (float[3]){0.3f, 1, 0.25f}, 2);
+    sac_staging_set_view(staging, (float[3]){0.92f, 1.4f, TABLE_Z + 0.05f},
+                         (float[3]){-0.1f, CLOTH_Y, TABLE_Z - 0.25f});
+    sac_staging_set_light(staging, (float[3]){0.3f, 1, 0.25f}, 2);
     return SAC_OK;
 }
 
@@ -413,6 +402,6 @@ sac_result sac_plan_side_by_side(sac_plan *p)
     staging->policies[0] = "round-robin";
     staging->policies[1] = "jnd";
     staging->apart = 1.25f * side;
-    set_view(staging, (float[3]){0, 1.9f, 1.5f * side + 1}, (float[3]){0, 0.12f * side, 0});
+    sac_staging_set_view(staging, (float[3]){0, 1.9f, 1.5f * side + 1}, (float[3]){0, 0.12f * side, 0});
     return SAC_OK;
 }

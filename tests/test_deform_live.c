@@ -9,8 +9,9 @@
 
 #include "base/rng.h"
 #include "deform/deform.h"
+#include "live_play.h"
 
-enum { POINTS = 400, ROOM = 200000 };
+enum { POINTS = 400, ROOM = LIVE_ROOM };
 
 typedef struct puppet {
     sac_soft_model *model;
@@ -61,28 +62,6 @@ static void step(puppet *p)
     sac_soft_cover_renew(p->cover, &p->form);
 }
 
-static const sac_transform here = {.rotation = {0, 0, 0, 1}, .scale = 1};
-
-/* All the way down; false: apart. */
-static bool meet(const sac_form *a, const sac_form *b, float margin, sac_pairs *done)
-{
-    static uint32_t storage[4][ROOM + SAC_PAIRS_SLACK];
-    sac_pairs lists[2] = {{storage[0], storage[1], 0, ROOM}, {storage[2], storage[3], 0, ROOM}};
-    sac_workspace *w;
-    sac_meeting m;
-    assert_int_equal(sac_workspace_create(&w, NULL), SAC_OK);
-    done->count = 0;
-    bool touch = sac_meeting_begin(&m, a, &here, b, &here, margin, &lists[0]);
-    for (uint32_t level = 0; touch && level < m.levels; level++) {
-        sac_pairs *front = &lists[level % 2], *next = &lists[1 - level % 2];
-        next->count = 0;
-        sac_opened opened = sac_meeting_open(w, &m, level, front, UINT64_MAX, next, done);
-        assert_int_equal(opened.used, front->count);
-    }
-    sac_workspace_destroy(&w);
-    return touch;
-}
-
 static uint32_t leaf_of(const puppet *p, uint32_t point)
 {
     for (uint32_t id = 0; id < p->tree->block_count * 8; id++) {
@@ -118,7 +97,7 @@ static void every_touch_is_covered(void **state)
             uint32_t touches = 0;
             for (int s = 0; s < 6; s++) {
                 step(&p), step(&q);
-                meet(&p.form, &q.form, margin, &done);
+                live_meet(&p.form, &q.form, margin, &done);
                 sac_soft_points x = sac_soft_view(p.soft), y = sac_soft_view(q.soft);
                 for (uint32_t i = 0; i < POINTS; i++)
                     for (uint32_t k = 0; k < POINTS; k++) {
@@ -145,7 +124,7 @@ static void fields_are_met(void **state)
     for (int s = 0; s < 10; s++) {
         step(&p);
         uint64_t before = sac_soft_cover_refits(p.cover);
-        bool touch = meet(&p.form, &floor, 0.01f, &done);
+        bool touch = live_meet(&p.form, &floor, 0.01f, &done);
         sac_soft_points x = sac_soft_view(p.soft);
         for (uint32_t i = 0; i < POINTS; i++) {
             if (x.y[i] > -0.54f) continue;
@@ -180,7 +159,7 @@ static void nobody_looks_nobody_pays(void **state)
     make(&q, SAC_SOFT_LINEAR, 8, 2, (float[3]){5, 0, 0});
     step(&p), step(&q);
     uint64_t before = sac_soft_cover_refits(p.cover);
-    assert_false(meet(&p.form, &q.form, 0.01f, &done));
+    assert_false(live_meet(&p.form, &q.form, 0.01f, &done));
     assert_int_equal(sac_soft_cover_refits(p.cover), before);
     unmake(&p), unmake(&q);
 }

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "deform/deform.h"
+#include "live_play.h"
 #include "deform/meshless_internal.h"
 
 enum { MOST_NODES = 200, ROOM = 100000 };
@@ -201,27 +202,6 @@ static void no_vertex_is_ever_outside(void **state)
 
 /* ---- in a meeting ---- */
 
-static const sac_transform here = {.rotation = {0, 0, 0, 1}, .scale = 1};
-
-static bool descend(const sac_form *a, const sac_form *b, float margin, sac_pairs *done)
-{
-    static uint32_t storage[4][ROOM + SAC_PAIRS_SLACK];
-    sac_pairs lists[2] = {{storage[0], storage[1], 0, ROOM}, {storage[2], storage[3], 0, ROOM}};
-    sac_workspace *w;
-    sac_meeting m;
-    assert_int_equal(sac_workspace_create(&w, NULL), SAC_OK);
-    done->count = 0;
-    bool touch = sac_meeting_begin(&m, a, &here, b, &here, margin, &lists[0]);
-    for (uint32_t level = 0; touch && level < m.levels; level++) {
-        sac_pairs *front = &lists[level % 2], *next = &lists[1 - level % 2];
-        next->count = 0;
-        sac_opened opened = sac_meeting_open(w, &m, level, front, UINT64_MAX, next, done);
-        assert_int_equal(opened.used, front->count);
-    }
-    sac_workspace_destroy(&w);
-    return touch;
-}
-
 static void meetings_cover_every_crossing(void **state)
 {
     (void)state;
@@ -243,7 +223,7 @@ static void meetings_cover_every_crossing(void **state)
         float aside[3] = {0.6f - 0.06f * (float)turn, 0.1f, 0.2f};
         bend(&p, p.a, 0.1f * (float)turn, (float[3]){0, 0, 0}), bend(&p, p.b, 0.2f, aside);
         for (int s = 0; s < 2; s++) sac_meshless_cover_renew(covers[s], &forms[s]);
-        descend(&forms[0], &forms[1], 0, &done);
+        live_meet(&forms[0], &forms[1], 0, &done);
         uint32_t n = sac_meshless_meet(p.a, p.b, found, ROOM);
         for (uint32_t i = 0; i < n; i++) {
             bool listed = false;
