@@ -8,11 +8,11 @@
 typedef struct header {
     char magic[8];
     uint32_t version, points, triangles, vertices, faces; /* the last two of the finer surface */
-    uint32_t mode, keep_volume, clusters, leaf_points, bound, k, fit, influences, leaf;
+    uint32_t mode, keep_volume, clusters, leaf_points, bound, k, fit, influences, leaf, box;
     float beta, settle_time, damping, yield, creep, most_plastic, overlap, most_speed, thickness, mass;
 } header;
 
-_Static_assert(sizeof(header) == 104, "the layout of docs/files.md");
+_Static_assert(sizeof(header) == 108, "the layout of docs/files.md");
 
 static const char magic[8] = "SACSOFT\x1a";
 
@@ -43,6 +43,7 @@ sac_result sac_soft_shape_save_memory(const sac_soft_shape *shape, void **out_by
                 .fit = fine->fit,
                 .influences = fine->influences,
                 .leaf = fine->leaf,
+                .box = fine->box,
                 .beta = d->beta,
                 .settle_time = d->settle_time,
                 .damping = d->damping,
@@ -106,6 +107,7 @@ sac_result sac_soft_shape_load_memory(const void *bytes, size_t size, sac_soft_s
     def.tree.leaf_points = h.leaf_points, def.tree.bound = (sac_soft_bound)h.bound;
     def.meshless.k = h.k, def.meshless.fit = (sac_meshless_fit)h.fit;
     def.meshless.influences = h.influences, def.meshless.leaf = h.leaf;
+    def.meshless.box = (sac_meshless_box)h.box;
     def.points = (const float(*)[3])floats, def.point_count = h.points;
     def.masses = floats + (size_t)h.points * 3;
     def.triangles = h.triangles ? (const uint32_t(*)[3])(words + at) : NULL, def.triangle_count = h.triangles;
