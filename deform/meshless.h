@@ -141,6 +141,9 @@ void sac_meshless_cover_destroy(sac_meshless_cover **cover);
 void sac_meshless_cover_form(sac_meshless_cover *cover, sac_form *out_form);
 void sac_meshless_cover_renew(sac_meshless_cover *cover, sac_form *form);
 uint32_t sac_meshless_cover_node(const sac_meshless_cover *cover, uint32_t id);
+/* The box of a form's node, for people who look; nothing a query relies on changes. False: there is no such
+ * node. */
+bool sac_meshless_cover_box(sac_meshless_cover *cover, uint32_t id, sac_box *out_box);
 sac_meshless_lump sac_meshless_cover_lump(const sac_meshless_cover *cover,
                                           uint32_t id); /* of a form's node */
 

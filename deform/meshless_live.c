@@ -333,3 +333,13 @@ sac_meshless_lump sac_meshless_cover_lump(const sac_meshless_cover *cover, uint3
     uint32_t node = sac_meshless_cover_node(cover, id);
     return node == UINT32_MAX ? (sac_meshless_lump){0} : sac_meshless_lump_of(cover->body->model, node);
 }
+
+bool sac_meshless_cover_box(sac_meshless_cover *cover, uint32_t id, sac_box *out_box)
+{
+    uint32_t node = sac_meshless_cover_node(cover, id), half_k = cover->body->model->def.k / 2;
+    float dop[32];
+    if (node == UINT32_MAX) return false;
+    sac_meshless_bound(cover->body, node, SAC_MESHLESS_EXACT, dop);
+    for (uint32_t k = 0; k < 3; k++) out_box->low[k] = -dop[half_k + k], out_box->high[k] = dop[k];
+    return true;
+}

@@ -130,6 +130,9 @@ static void add_node(front_list *list, front_side *side, uint32_t node)
         view->pair = list->pair;
         view->node = node;
         view->radius = sphere[3] * pose->scale;
+        const sac_soft_slot *soft = sac_soft_of(list->world, side->slot);
+        view->box = sac_box_empty();
+        if (soft && soft->skin) sac_meshless_cover_box(soft->skin, node, &view->box);
         view->level = (uint8_t)level;
         view->levels = (uint8_t)side->form->levels;
         for (int i = 0; i < 3; i++)

@@ -415,6 +415,7 @@ typedef struct sac_front_view {
     uint32_t pair; /* number of */
     uint32_t node; /* of the body's tree; 0 for a ball */
     float centre[3], radius;
+    sac_box box;           /* of a piece of meshless surface: what its sphere is about; else low > high */
     uint8_t level, levels; /* of the node, of the tree */
 } sac_front_view;
 /* The first `capacity` to out_spheres; returns how many there are. The same node is named once for each pair

@@ -139,8 +139,25 @@ static size_t distinct(sac_insight *insight, size_t count)
     return kept;
 }
 
+/* Its twelve edges. */
+static bool build_box(const sac_box *box, uint32_t colour, sac_line_array *lines)
+{
+    for (int axis = 0; axis < 3; axis++)
+        for (int corner = 0; corner < 4; corner++) {
+            sac_line line = {.colour = with_alpha(colour, 190), .width = 1};
+            for (int k = 0; k < 3; k++) line.from[k] = line.to[k] = box->low[k];
+            line.to[axis] = box->high[axis];
+            for (int side = 0; side < 2; side++) {
+                int k = (axis + 1 + side) % 3;
+                if (corner >> side & 1) line.from[k] = line.to[k] = box->high[k];
+            }
+            if (!sac_array_push(lines, line)) return false;
+        }
+    return true;
+}
+
 static bool build_front(sac_insight *insight, const sac_world *world, const float eye[3],
-                        sac_ball_array *balls)
+                        sac_line_array *lines, sac_ball_array *balls)
 {
     enum { MOST = 1 << 18 };
     size_t room = insight->spheres.capacity < MOST ? insight->spheres.capacity : MOST;
@@ -157,6 +174,11 @@ static bool build_front(sac_insight *insight, const sac_world *world, const floa
     for (size_t i = 0, drawn = 0; i < count && drawn < SAC_INSIGHT_MOST_BALLS; i++) {
         const sac_front_view *s = &insight->spheres.data[i];
         if (!(distance2(s->centre, eye) <= most2)) continue;
+        if (s->box.low[0] <= s->box.high[0]) {
+            if (!build_box(&s->box, sac_insight_level_colour(insight, s->level), lines)) return false;
+            drawn++;
+            continue;
+        }
         /* A ball is exact: as fine as it gets. */
         uint32_t level = s->levels ? s->level : insight->levels;
         sac_ball ball = {.radius = s->radius,
@@ -346,7 +368,7 @@ bool sac_insight_build(sac_insight *insight, const sac_world *world, const sac_v
 {
     sight s = {0};
     bool seen = find_sight(viewer, &s);
-    if (insight->front && !build_front(insight, world, s.origin, balls)) return false;
+    if (insight->front && !build_front(insight, world, s.origin, lines, balls)) return false;
     if (insight->contacts && !build_contacts(insight, world, lines, balls)) return false;
     if (!seen || !(insight->gaze || insight->rings)) return true;
     sac_world_hit hit = {0};
