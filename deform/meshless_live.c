@@ -258,7 +258,7 @@ sac_result sac_meshless_cover_create(sac_meshless *body, sac_meshless_cover **ou
                              m->wide_blocks);
     }
     memset(cover->step, 0, m->wide_blocks * sizeof *cover->step);
-    cover->live = (sac_live){open_nodes, node_now, cover};
+    cover->live = (sac_live){open_nodes, node_now, cover, 600};
     cover->view = (sac_tree){.branch = SAC_LANES,
                              .depth = m->wide_depth,
                              .blocks_per_node = 1,

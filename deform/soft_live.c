@@ -56,7 +56,7 @@ void sac_soft_cover_live(sac_soft_cover *cover)
 {
     const sac_soft_tree *tree = cover->tree;
     sac_tree *view = &cover->view;
-    cover->live = (sac_live){open_nodes, node_now, cover};
+    cover->live = (sac_live){open_nodes, node_now, cover, 150};
     *view = (sac_tree){.branch = SAC_LANES,
                        .depth = tree->depth,
                        .blocks_per_node = 1,

@@ -9,7 +9,14 @@
 enum { CONTACTS_A_BODY = 128, LEAST_CONTACTS = 8192, MOST_OF_PAIR = 512 };
 /* Leaf pairs of two bodies, or leaves against a rigid one, that are met by points and triangles: more say as
  * much as patches. And what one costs in patches. */
-enum { COARSE_MOST = 512, FINE_MOST = 24, FINE_MOST_RIGID = 256, FINE_COST = 16 };
+enum {
+    COARSE_MOST = 512,
+    MOST_SKIN = 64,
+    MOST_PATCHES = 512,
+    FINE_MOST = 24,
+    FINE_MOST_RIGID = 256,
+    FINE_COST = 16
+};
 /* Bodies pulled between two looks at the clock. */
 enum { CHUNK = 8 };
 
@@ -260,8 +267,12 @@ static void contacts_of(sac_world *world, uint32_t e, bool late)
         bool rigid = !(world->flags[pair->a] & world->flags[pair->b] & SAC_BODY_SOFT);
         bool fine = pending.count == 0 && done.count <= (rigid ? FINE_MOST_RIGID : FINE_MOST);
         uint32_t coarse_a[COARSE_MOST], coarse_b[COARSE_MOST];
-        if (!fine && sac_world_starves(world) && !(agenda->flags[e] & SAC_AGENDA_TOP) &&
-            pending.count + done.count > FINE_MOST) {
+        /* Too many are taken one level up in any case: one pair must not cost a frame its deadline. */
+        bool skin = s->parties[a].skin || s->parties[b].skin, wait = sac_world_starves(world);
+        uint32_t most = wait && !(agenda->flags[e] & SAC_AGENDA_TOP) ? FINE_MOST
+                        : skin                                       ? MOST_SKIN
+                                                                     : MOST_PATCHES;
+        if (!fine && world->step_deadline_ns != UINT64_MAX && pending.count + done.count > most) {
             uint32_t few = coarsen(s, &agenda->meetings[e], &pending, &done, coarse_a, coarse_b, COARSE_MOST);
             s->front_pairs += (pending.count + done.count) / 8;
             pending.count = 0;

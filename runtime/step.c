@@ -168,12 +168,10 @@ static void descend(sac_world *world)
 {
     sac_stop stop;
     uint64_t limit = descent_limit(world), cost = sac_world_cost_now(world);
-    uint64_t refits = sac_soft_refits_of(world);
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
     sac_agenda_work(world->agenda, world->policy, &world->def.perception, &world->focus, &stop, world->tasks,
                     &world->report.descent);
     sac_tape_close(&world->tape, &stop);
-    sac_world_spend(world, 60 * (sac_soft_refits_of(world) - refits));
     if (!world->tape.replay)
         sac_predictor_learn(&world->costs.descend, world->agenda->count, (double)world->report.descent.tests,
                             (double)(sac_world_cost_now(world) - cost));

@@ -20,6 +20,7 @@ static inline void sac_form_open(const sac_form *form, const uint32_t *links, ui
 {
     if (form->live) form->live->open(form->live->owner, links, count);
 }
+static inline uint32_t sac_form_open_cost(const sac_form *form) { return form->live ? form->live->cost : 0; }
 
 /* Point, normal, depth and uncertainty of two nodes in one frame. False: nothing tells the direction, and the
  * normal is not unit. */

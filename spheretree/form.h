@@ -37,6 +37,7 @@ typedef struct sac_live {
     /* One node as it is now, whether it was asked for or not. Any thread. */
     void (*node)(const void *owner, uint32_t node, sac_tree_node_info *out);
     void *owner;
+    uint32_t cost; /* of the children of one node, in credits as in meeting.h */
 } sac_live;
 
 typedef struct sac_form {

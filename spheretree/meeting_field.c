@@ -107,7 +107,8 @@ static sac_opened open_against_solid(const sac_meeting *m, const sides *s, const
     memcpy(job.m, m->m, sizeof job.m);
     job.margin = m->margin / s->field_pose->scale;
     sac_field_kernel *kernel = active_kernel();
-    const uint32_t most = s->tree->blocks_per_node * SAC_LANES, cost = s->tree->blocks_per_node * BLOCK_COST;
+    const uint32_t most = s->tree->blocks_per_node * SAC_LANES,
+                   cost = s->tree->blocks_per_node * BLOCK_COST + sac_form_open_cost(s->form);
     sac_opened opened = {.tests =
                              credits >= OPEN_COST + cost ? OPEN_COST : 0}; /* the first pair always fits */
     uint32_t next_begin = next->count, done_begin = done->count;
@@ -150,6 +151,7 @@ static sac_opened open_against_terrain(const sac_meeting *m, const sides *s, con
             done->room - done->count < most * LEAF_TOUCHES)
             break;
         sac_form_open(s->form, links + opened.used, 1);
+        opened.tests += sac_form_open_cost(s->form);
         sac_lanes at = sac_link_lanes(s->tree, links[opened.used]);
         for (uint32_t k = 0; k < at.blocks * SAC_LANES; k++) {
             uint32_t id = at.block * SAC_LANES + k;

@@ -90,7 +90,8 @@ sac_opened sac_tree_meeting_open(sac_workspace *w, const sac_meeting *m, uint32_
     const sac_descent d = descent_of(m);
     const sac_open_kind kind = sac_descent_kind(&d, level);
     const bool direct = opens_direct(&d, level, front->count);
-    const uint32_t worst = sac_descent_most_tests(&d);
+    const uint32_t refits = sac_form_open_cost(m->a) + sac_form_open_cost(m->b);
+    const uint32_t worst = sac_descent_most_tests(&d) + refits;
     sac_opened opened = {0};
     uint32_t most = SAC_OPEN_BATCH;
     while (opened.used < front->count && opened.tests < credits) {
@@ -102,7 +103,7 @@ sac_opened sac_tree_meeting_open(sac_workspace *w, const sac_meeting *m, uint32_
         sac_form_open(m->b, front->b + opened.used, count);
         uint64_t tests = w->kernel->prepare(&d, front->a + opened.used, front->b + opened.used, count, kind,
                                             direct, w->jobs);
-        opened.tests += tests;
+        opened.tests += tests + (uint64_t)refits * count;
         if (run_jobs_into(w, &d, next, done)) {
             opened.used += count;
         } else if (count == 1) {
