@@ -243,7 +243,7 @@ void sac_world_shed(sac_world *world, bool read)
         double entries = world->agenda->count, manifolds = entries * c->manifolds_per_pair, least = 0;
         if (!read) least = sac_predictor_mean_ns(&c->contacts, entries, manifolds * c->points_per_manifold);
         least += sac_predictor_mean_ns(&c->solve, (read ? 1 : 2) * manifolds, manifolds);
-        least += sac_world_soft_ns(world, true);
+        least += 0.5 * (sac_world_soft_ns(world, true) + sac_world_soft_ns(world, false));
         least *= world->coldness;
         if (least > left) keep = left > 0 ? (uint32_t)(keep * left / least) : 0;
         if (keep < 4) keep = 4;

@@ -323,6 +323,15 @@ double sac_world_soft_ns(const sac_world *world, bool least)
            sac_predictor_mean_ns(&c->soften, contacts, contacts * rounds);
 }
 
+/* What is predicted of soft work is off by more than of rigid: pieces are large. */
+static const double SPARE = 0.08;
+
+static uint64_t soft_deadline(const sac_world *world)
+{
+    uint64_t spare = (uint64_t)(SPARE * (double)world->report.budget_ns), at = world->step_deadline_ns;
+    return at == UINT64_MAX || at < spare ? at : at - spare;
+}
+
 static sac_soft_step_def step_of(const sac_world *world)
 {
     sac_soft_step_def def = {.dt = world->step_dt};
@@ -336,7 +345,7 @@ static void pull(sac_world *world)
     sac_softening *s = world->softening;
     sac_soft_step_def def = step_of(world);
     const sac_costs *c = &world->costs;
-    uint64_t now = sac_world_now(world), limit = world->step_deadline_ns;
+    uint64_t now = sac_world_now(world), limit = soft_deadline(world);
     if (limit != UINT64_MAX) {
         double left = limit > now ? (double)(limit - now) : 0, tail = sac_world_tail_ns(world, left);
         double manifolds = world->agenda->count * c->manifolds_per_pair;
@@ -396,7 +405,7 @@ static void touch(sac_world *world)
 {
     sac_softening *s = world->softening;
     const sac_costs *c = &world->costs;
-    uint64_t now = sac_world_now(world), limit = world->step_deadline_ns;
+    uint64_t now = sac_world_now(world), limit = soft_deadline(world);
     if (limit != UINT64_MAX) {
         double left = limit > now ? (double)(limit - now) : 0;
         double manifolds = world->agenda->count * c->manifolds_per_pair;
@@ -486,7 +495,7 @@ void sac_world_respond_soft(sac_world *world)
 {
     sac_softening *s = world->softening;
     if (!s || s->moved_count == 0) return;
-    uint64_t cost = sac_world_cost_now(world), now = sac_world_now(world), limit = world->step_deadline_ns;
+    uint64_t cost = sac_world_cost_now(world), now = sac_world_now(world), limit = soft_deadline(world);
     sac_soft_response_def def = sac_default_soft_response_def();
     sac_costs *c = &world->costs;
     def.dt = world->step_dt;

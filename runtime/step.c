@@ -158,7 +158,7 @@ static uint64_t descent_limit(sac_world *world)
     for (uint32_t e = 0; e < world->agenda->count; e++) unknown += world->agenda->known[e] == FLT_MAX;
     double look = sac_predictor_reserve_ns(&world->costs.descend, world->agenda->count,
                                            (double)SAC_LOOK_TESTS * unknown);
-    double floor = fmin(0.6 * left, look);
+    double floor = fmin((world->soft_points ? 0.4 : 0.6) * left, look);
     if (keep > left - floor) keep = left - floor;
     world->report.reserved_ns = (uint64_t)keep;
     return deadline - (uint64_t)keep;
@@ -222,6 +222,8 @@ static void adapt(sac_world *world)
     if (world->step_deadline_ns == UINT64_MAX || r->budget_ns == 0) return;
     double cost = (double)(sac_world_cost_now(world) - world->step_start_cost);
     double used = cost / (double)r->budget_ns;
+    /* Soft work comes in large pieces and is harder to foresee: a fifth is kept free for it. */
+    if (world->soft_points) used *= 1.25;
     /* A core that was stolen says nothing about the work. */
     if ((double)r->spent_ns > 1.1 * cost + 20000) return;
     if (world->unseen || r->substeps < world->step_substeps)
