@@ -84,17 +84,26 @@ static float mean_fall(const sac_soft *soft)
     return (float)(sum / mass);
 }
 
+/* Two bodies that touch in three points, and what answers them. */
+static sac_soft_response *meet_in_three(pair *p, sac_soft_contact contacts[3])
+{
+    static const uint32_t points[3] = {3, 41, 90};
+    sac_soft_response *response = NULL;
+    pair_init(p);
+    for (int i = 0; i < 3; i++) contacts[i] = contact_at(p, points[i], 0);
+    assert_int_equal(sac_soft_response_create(&response, NULL), SAC_OK);
+    return response;
+}
+
 static void nothing_is_lost_or_won(void **state)
 {
     (void)state;
     pair p;
-    pair_init(&p);
-    sac_soft_response *response;
+    sac_soft_contact contacts[3];
+    sac_soft_response *response = meet_in_three(&p, contacts);
     sac_soft_response_def def = sac_default_soft_response_def();
     sac_error error;
     double before[7], after[7];
-    sac_soft_contact contacts[3] = {contact_at(&p, 3, 0), contact_at(&p, 41, 0), contact_at(&p, 90, 0)};
-    assert_int_equal(sac_soft_response_create(&response, &error), SAC_OK);
     sum_up(&p, 2, before);
     def.wholes = true;
     def.rounds = 12;
@@ -132,13 +141,11 @@ static void held_bodies_stand(void **state)
 {
     (void)state;
     pair p;
-    pair_init(&p);
-    sac_soft_response *response;
+    sac_soft_contact contacts[3];
+    sac_soft_response *response = meet_in_three(&p, contacts);
     sac_soft_response_def def = sac_default_soft_response_def();
     sac_error error;
     double before[7], after[7];
-    sac_soft_contact contacts[3] = {contact_at(&p, 3, 0), contact_at(&p, 41, 0), contact_at(&p, 90, 0)};
-    assert_int_equal(sac_soft_response_create(&response, &error), SAC_OK);
     p.party[0].still = true;
     sum_up(&p, 1, before);
     def.wholes = true;
