@@ -288,7 +288,8 @@ static sac_result pin(const sac_prop *prop, sac_world *world, sac_body_id body, 
     const sac_soft_points now = sac_soft_view(soft);
     sac_result result = SAC_OK;
     for (uint32_t i = 0; i < parts.point_count && result == SAC_OK; i++) {
-        const float at[3] = {now.x[i], now.y[i], now.z[i]};
+        const uint32_t lies = now.place[i];
+        const float at[3] = {now.x[lies], now.y[lies], now.z[lies]};
         if (is_pinned(prop, parts.points[i])) result = sac_body_pin(world, body, i, at, error);
     }
     return result;

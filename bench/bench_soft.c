@@ -140,7 +140,8 @@ static sac_result run_spheres(json_t **out, sac_error *error)
         static float rest[4000][3];
         for (uint32_t i = 0; i < 4000 && result == SAC_OK; i++) {
             sac_soft_points p = sac_soft_view(soft);
-            rest[i][0] = p.x[i], rest[i][1] = p.y[i], rest[i][2] = p.z[i];
+            const uint32_t at = p.place[i];
+            rest[i][0] = p.x[at], rest[i][1] = p.y[at], rest[i][2] = p.z[at];
         }
         for (int turn = 0; turn < 20 && result == SAC_OK; turn++) {
             sac_soft_points p = sac_soft_view(soft);
@@ -153,7 +154,8 @@ static sac_result run_spheres(json_t **out, sac_error *error)
             sac_soft_step(&soft, 1, &step, NULL, NULL);
             measure_cover(cover, tree, soft, &t[bound]);
             p = sac_soft_view(soft);
-            sac_soft_cover_touch(touched, (float[3]){p.x[0], p.y[0], p.z[0]}, 0.05f, found, 64);
+            const uint32_t at = p.place[0];
+            sac_soft_cover_touch(touched, (float[3]){p.x[at], p.y[at], p.z[at]}, 0.05f, found, 64);
         }
         if (result == SAC_OK) refits[bound] = sac_soft_cover_refits(touched) / 20, nodes = tree->node_count;
         sac_soft_cover_destroy(&touched), sac_soft_cover_destroy(&cover);

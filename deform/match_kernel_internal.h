@@ -432,7 +432,10 @@ static void joints(const sac_soft *soft, uint32_t cluster, float (*out)[3][4])
             entry[r * 4 + 3] = t;
         }
         float *rows[8], *rest[8];
-        for (int k = 0; k < 8; k++) rows[k] = out[who[k]][0], rest[k] = out[who[k]][1];
+        for (int k = 0; k < 8; k++) {
+            uint32_t name = model->name[who[k]];
+            rows[k] = out[name][0], rest[k] = out[name][1];
+        }
         sac_f8_rows_store(rows, entry);
         sac_f8_rows_store(rest, entry + 4);
     }

@@ -125,19 +125,21 @@ sac_result sac_meshless_follow(sac_meshless *body, const sac_soft *soft, sac_err
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "make the soft body from the simulation nodes",
                              "%u points for %u nodes", soft->model->count, m->node_count);
     const float *now[3] = {soft->x, soft->y, soft->z};
+    const uint32_t *place = soft->model->place;
     for (uint32_t j = 0; j < m->node_count; j++) {
+        const uint32_t at = place[j];
         double moment[3][3] = {{0}}, turn[3][3];
-        sac_turn_rows(soft->clusters[soft->model->home[j]].turn, turn);
+        sac_turn_rows(soft->clusters[soft->model->home[at]].turn, turn);
         for (uint32_t n = m->near_first[j]; n < m->near_first[j + 1]; n++) {
             uint32_t i = m->near[n];
             for (int c = 0; c < 3; c++) {
                 double q = (double)m->nodes[i][c] - m->nodes[j][c];
-                for (int r = 0; r < 3; r++) moment[r][c] += ((double)now[r][i] - now[r][j]) * q;
+                for (int r = 0; r < 3; r++) moment[r][c] += ((double)now[r][place[i]] - now[r][at]) * q;
             }
         }
         float rows[3][4];
         for (int r = 0; r < 3; r++) {
-            double t = now[r][j];
+            double t = now[r][at];
             for (int c = 0; c < 3; c++) {
                 double a = 0;
                 for (int i = 0; i < 3; i++)

@@ -206,7 +206,7 @@ uint32_t sac_soft_cover_touch(sac_soft_cover *cover, const float centre[3], floa
                 double dx = (double)soft->x[p] - centre[0], dy = (double)soft->y[p] - centre[1],
                        dz = (double)soft->z[p] - centre[2];
                 if (dx * dx + dy * dy + dz * dz > (double)radius * radius) continue;
-                if (found < room) out_points[found] = p;
+                if (found < room) out_points[found] = soft->model->name[p];
                 found++;
             }
         }

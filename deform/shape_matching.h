@@ -119,10 +119,13 @@ sac_result sac_soft_set_point(sac_soft *soft, uint32_t point, const float positi
 sac_result sac_soft_hold(sac_soft *soft, uint32_t point, const float target[3], sac_error *error);
 sac_result sac_soft_release(sac_soft *soft, uint32_t point, sac_error *error);
 
-/* The points as they are, structure of arrays; valid as long as the body, written by each step. */
+/* The points as they are, structure of arrays; valid as long as the body, written by each step. They lie in
+ * an order of their own, those of a node of a hierarchy side by side: point i of the definition is at
+ * place[i]. */
 typedef struct sac_soft_points {
     uint32_t count;
     const float *x, *y, *z, *vx, *vy, *vz, *mass;
+    const uint32_t *place;
 } sac_soft_points;
 sac_soft_points sac_soft_view(const sac_soft *soft);
 

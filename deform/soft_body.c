@@ -81,7 +81,7 @@ sac_result sac_soft_create(const sac_soft_model *model, const sac_transform *pos
         for (int k = 0; k < 3; k++)
             if (!(fabsf(out[k]) <= SAC_SOFT_REACH))
                 return sac_error_set(error, SAC_ERROR_ARGUMENT, "stay within 1e6 of the origin",
-                                     "the pose puts point %u at %g", i, (double)out[k]);
+                                     "the pose puts point %u at %g", model->name[i], (double)out[k]);
     }
     sac_soft *s = sac_alloc_zero(1, sizeof *s);
     if (!s) return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for a soft body");
@@ -132,6 +132,7 @@ sac_result sac_soft_push(sac_soft *s, uint32_t point, const float impulse[3], sa
     sac_result result = check(s, point, impulse, error);
     if (result != SAC_OK) return result;
     float *v[3] = {s->vx, s->vy, s->vz};
+    point = s->model->place[point];
     for (int k = 0; k < 3; k++)
         v[k][point] = within(v[k][point] + impulse[k] * s->model->inverse_mass[point], SAC_SOFT_REACH);
     repeat_last(s);
@@ -146,6 +147,7 @@ sac_result sac_soft_set_point(sac_soft *s, uint32_t point, const float position[
     if (result != SAC_OK) return result;
     const sac_soft_model *m = s->model;
     float *x[3] = {s->x, s->y, s->z}, *v[3] = {s->vx, s->vy, s->vz};
+    point = m->place[point];
     for (int k = 0; k < 3; k++) {
         x[k][point] = within(position[k], SAC_SOFT_REACH);
         if (velocity) v[k][point] = within(velocity[k], SAC_SOFT_REACH);
@@ -178,6 +180,7 @@ sac_result sac_soft_hold(sac_soft *s, uint32_t point, const float target[3], sac
 {
     sac_result result = check(s, point, target, error);
     if (result != SAC_OK) return result;
+    point = s->model->place[point];
     s->held += s->loose[point] != 0;
     s->loose[point] = 0;
     float *t[3] = {s->tx, s->ty, s->tz};
@@ -190,6 +193,7 @@ sac_result sac_soft_release(sac_soft *s, uint32_t point, sac_error *error)
 {
     sac_result result = check(s, point, NULL, error);
     if (result != SAC_OK) return result;
+    point = s->model->place[point];
     s->held -= s->loose[point] == 0;
     s->loose[point] = 1;
     repeat_last(s);
@@ -198,7 +202,8 @@ sac_result sac_soft_release(sac_soft *s, uint32_t point, sac_error *error)
 
 sac_soft_points sac_soft_view(const sac_soft *s)
 {
-    return (sac_soft_points){s->model->count, s->x, s->y, s->z, s->vx, s->vy, s->vz, s->model->mass};
+    return (sac_soft_points){s->model->count, s->x,  s->y,           s->z,           s->vx,
+                             s->vy,           s->vz, s->model->mass, s->model->place};
 }
 
 void sac_soft_map_of(const sac_soft *soft, uint32_t cluster, sac_soft_map *out_map)

@@ -28,6 +28,10 @@ struct sac_soft_model {
     uint32_t count, lanes; /* points, and rounded up */
     uint32_t cluster_count, slot_count;
     sac_soft_cluster *clusters;
+    /* Points lie in an order of the model's own: home by home, and within one halved along the longest side
+     * again and again, so that every node of a hierarchy has its points side by side. What the caller calls
+     * point i is at place[i]; name[] is the way back. */
+    uint32_t *place, *name;
     float *x, *y, *z, *mass, *inverse_mass; /* rest; beyond count a copy of the last point */
     /* Members. weight: mass / clusters the point is in, scaled to sum 1 in the cluster. With these shares
      * averaging the goals of overlapping clusters conserves momentum. */

@@ -2,6 +2,7 @@
 #include "deform/soft_internal.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define COOKIE 0x50f7b0d1u
 
@@ -192,6 +193,61 @@ static bool fill_homes(sac_soft_model *m)
     return true;
 }
 
+/* Down to single points: whatever the fans of a hierarchy, its nodes are halves of halves. */
+static void halve(const float (*points)[3], sac_keyed *all, uint32_t count)
+{
+    if (count < 2) return;
+    int axis = 0;
+    float widest = -1;
+    for (int k = 0; k < 3; k++) {
+        float low = INFINITY, high = -INFINITY;
+        for (uint32_t i = 0; i < count; i++) {
+            float x = points[all[i].point][k];
+            low = x < low ? x : low, high = x > high ? x : high;
+        }
+        if (high - low > widest) widest = high - low, axis = k;
+    }
+    for (uint32_t i = 0; i < count; i++) all[i].key = points[all[i].point][axis];
+    qsort(all, count, sizeof *all, sac_keyed_order);
+    halve(points, all, count / 2);
+    halve(points, all + count / 2, count - count / 2);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Gives every point its place, and writes the lists of members anew. */
+static bool order_points(sac_soft_model *m, const float (*points)[3], sac_cluster_lists *lists)
+{
+    uint32_t n = lists->count;
+    m->place = sac_arena_alloc(&m->arena, m->count, sizeof *m->place);
+    m->name = sac_arena_alloc(&m->arena, m->count, sizeof *m->name);
+    m->home = sac_arena_alloc(&m->arena, m->count, sizeof *m->home);
+    sac_keyed *all = sac_alloc(m->count, sizeof *all);
+    uint32_t *end = sac_alloc_zero(n + (size_t)1, sizeof *end);
+    bool ok = m->place && m->name && m->home && all && end;
+    if (ok) {
+        for (uint32_t i = 0; i < m->count; i++) end[lists->home[i] + 1]++;
+        for (uint32_t c = 0; c < n; c++) end[c + 1] += end[c];
+        for (uint32_t i = 0; i < m->count; i++) all[end[lists->home[i]]++].point = i;
+        for (uint32_t c = 0, first = 0; c < n; first = end[c++]) halve(points, all + first, end[c] - first);
+        for (uint32_t i = 0; i < m->count; i++) {
+            m->name[i] = all[i].point, m->place[all[i].point] = i;
+            m->home[i] = lists->home[all[i].point];
+        }
+        for (uint32_t i = 0; i < lists->first[n]; i++) lists->point[i] = m->place[lists->point[i]];
+        for (uint32_t c = 0; c < n; c++)
+            qsort(lists->point + lists->first[c], lists->first[c + 1] - lists->first[c], sizeof *lists->point,
+                  by_number);
+    }
+    sac_free(all, m->count, sizeof *all);
+    sac_free(end, n + (size_t)1, sizeof *end);
+    return ok;
+}
+
 static bool allocate(sac_soft_model *m)
 {
     float **floats[] = {&m->x, &m->y, &m->z, &m->mass, &m->inverse_mass, &m->share};
@@ -214,11 +270,10 @@ static sac_result fill_model(sac_soft_model *m, const float (*points)[3], const 
     sac_result result = sac_clusters_make(&m->arena, points, m->count, wanted, m->def.overlap, &lists, error);
     if (result != SAC_OK) return result;
     m->cluster_count = lists.count;
-    m->home = lists.home;
     m->lanes = (m->count + 7) & ~7u;
     m->clusters = sac_arena_alloc(&m->arena, lists.count, sizeof *m->clusters);
     uint32_t *degree = sac_arena_alloc(&m->arena, m->lanes, sizeof *degree);
-    if (!m->clusters || !degree) goto no_memory;
+    if (!m->clusters || !degree || !order_points(m, points, &lists)) goto no_memory;
     memset(m->clusters, 0, lists.count * sizeof *m->clusters);
     for (uint32_t c = 0; c < lists.count; c++) {
         sac_soft_cluster *cluster = &m->clusters[c];
@@ -233,8 +288,9 @@ static sac_result fill_model(sac_soft_model *m, const float (*points)[3], const 
     for (uint32_t i = 0; i < lists.first[lists.count]; i++) degree[lists.point[i]]++;
     for (uint32_t i = 0; i < m->lanes; i++) {
         uint32_t p = i < m->count ? i : m->count - 1;
-        m->x[i] = points[p][0], m->y[i] = points[p][1], m->z[i] = points[p][2];
-        m->mass[i] = masses ? masses[p] : 1;
+        const float *rest = points[m->name[p]];
+        m->x[i] = rest[0], m->y[i] = rest[1], m->z[i] = rest[2];
+        m->mass[i] = masses ? masses[m->name[p]] : 1;
         m->inverse_mass[i] = 1 / m->mass[i];
         if (i < m->count) m->mass_sum += m->mass[i];
         degree[i] = degree[p];

@@ -393,7 +393,7 @@ static uint8_t add_side(sac_soft_response *r, sac_soft_party *parties, const sac
         other o = {.weight = skin.weight, .first = (uint32_t)r->corners.count, .count = skin.count};
         for (uint32_t i = 0; i < skin.count; i++)
             r->corners.data[r->corners.count++] =
-                lump_at(r, parties, party, skin.node[i] | SAC_SOFT_AT_POINT);
+                lump_at(r, parties, party, p->soft->model->place[skin.node[i]] | SAC_SOFT_AT_POINT);
         *out = (uint32_t)r->others.count;
         r->others.data[r->others.count++] = o;
         return SIDE_SKIN;

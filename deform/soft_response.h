@@ -40,7 +40,8 @@ typedef struct sac_soft_party {
     float friction, restitution;            /* of two, the root of the product and the larger */
 } sac_soft_party;
 
-/* What a side of a contact is: a node of the hierarchy as it stands, or one of these with a number. */
+/* What a side of a contact is: a node of the hierarchy as it stands, or one of these with a number: a point's
+ * place (sac_soft_points), a triangle of the tree. */
 #define SAC_SOFT_AT_POINT 0x80000000u
 #define SAC_SOFT_AT_TRIANGLE 0x40000000u
 

@@ -323,16 +323,17 @@ sac_soft_shape_parts sac_soft_shape_parts_of(const sac_soft_shape *shape) { retu
 sac_soft_skin sac_soft_shape_skin(const sac_soft_shape *shape) { return shape->skin; }
 
 /* Where there is no sphere at rest: one about the middle of the points' box. */
-static float ball_about(const sac_soft_shape *s, const uint32_t *order, sac_soft_range range)
+static float ball_about(const sac_soft_shape *s, sac_soft_range range)
 {
     sac_box box = sac_box_empty();
+    const uint32_t *name = s->model->name;
     float middle[3];
     double most = 0;
     for (uint32_t i = range.first; i < range.first + range.count; i++)
-        sac_box_add(&box, s->parts.points[order[i]]);
+        sac_box_add(&box, s->parts.points[name[i]]);
     for (int k = 0; k < 3; k++) middle[k] = (box.low[k] + box.high[k]) * 0.5f;
     for (uint32_t i = range.first; i < range.first + range.count; i++)
-        most = fmax(most, apart(s->parts.points[order[i]], middle));
+        most = fmax(most, apart(s->parts.points[name[i]], middle));
     return (float)most;
 }
 
@@ -346,7 +347,7 @@ static void fill_gaps(const sac_soft_shape *s, sac_form *form)
             sac_soft_range range = tree->range[id];
             if (!range.count) continue;
             float r = tree->rest[id / SAC_LANES].r[id % SAC_LANES];
-            if (tree->lane_cluster[id] == SAC_SOFT_SPANS) r = ball_about(s, tree->order, range);
+            if (tree->lane_cluster[id] == SAC_SOFT_SPANS) r = ball_about(s, range);
             form->level_gap[level] = fmaxf(form->level_gap[level], r);
             if (tree->links[id / SAC_LANES].link[id % SAC_LANES] & SAC_LINK_LEAF)
                 for (uint32_t below = level + 1; below <= SAC_TREE_MOST_DEPTH; below++)

@@ -55,18 +55,22 @@ sac_result sac_soft_shape_save_memory(const sac_soft_shape *shape, void **out_by
                 .thickness = p.thickness,
                 .mass = p.mass};
     memcpy(h.magic, magic, sizeof magic);
+    float *masses = sac_alloc(h.points, sizeof *masses);
+    if (!masses) return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for %u masses", h.points);
+    for (uint32_t i = 0; i < h.points; i++) masses[i] = p.model->mass[p.model->place[i]];
     const part parts[] = {{&h, sizeof h},
                           {p.points, (size_t)h.points * 12},
-                          {p.model->mass, (size_t)h.points * 4},
+                          {masses, (size_t)h.points * 4},
                           {p.triangles, (size_t)h.triangles * 12},
                           {surface ? surface->given.vertices : NULL, (size_t)h.vertices * 12},
                           {surface ? surface->given.triangles : NULL, (size_t)h.faces * 12}};
     size_t size = 0, at = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) size += parts[i].size;
     unsigned char *bytes = sac_alloc(1, size);
-    if (!bytes) return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for %zu bytes", size);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; at += parts[i++].size)
+    for (size_t i = 0; bytes && i < sizeof parts / sizeof *parts; at += parts[i++].size)
         if (parts[i].size) memcpy(bytes + at, parts[i].data, parts[i].size);
+    sac_free(masses, h.points, sizeof *masses);
+    if (!bytes) return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for %zu bytes", size);
     *out_bytes = bytes, *out_size = size;
     return SAC_OK;
 }

@@ -64,12 +64,6 @@ void sac_soft_rest_fit(const double (*q)[3], uint32_t count, sac_soft_rest_block
     for (int t = 0; t < 5; t++) out[t][lane] = above(sqrt(most[t]));
 }
 
-static int by_point(const void *a, const void *b)
-{
-    const sac_keyed *x = a, *y = b;
-    return x->point < y->point ? -1 : x->point > y->point;
-}
-
 typedef struct node {
     sac_soft_range range;
     uint32_t cluster, last; /* clusters [cluster, last) */
@@ -79,7 +73,6 @@ typedef struct node {
 typedef struct building {
     sac_soft_tree *tree;
     const sac_soft_model *model;
-    sac_keyed *points; /* in the order to be */
     uint32_t *cluster_first;
     sac_array(node) nodes;
     sac_array(sac_link_block) links;
@@ -88,30 +81,16 @@ typedef struct building {
     uint32_t *place; /* of each point in `order`; with triangles only */
 } building;
 
-static void halve(building *b, sac_soft_range range, uint32_t parts, node *out, uint32_t *count)
+/* The model has its points in this order. */
+static void halve(sac_soft_range range, uint32_t parts, node *out, uint32_t *count)
 {
     if (parts == 1 || range.count <= 1) {
         out[(*count)++].range = range;
         return;
     }
-    const sac_soft_model *m = b->model;
-    const float *axes[3] = {m->x, m->y, m->z};
-    sac_keyed *all = b->points + range.first;
-    int axis = 0;
-    float widest = -1;
-    for (int k = 0; k < 3; k++) {
-        float low = INFINITY, high = -INFINITY;
-        for (uint32_t i = 0; i < range.count; i++) {
-            float x = axes[k][all[i].point];
-            low = x < low ? x : low, high = x > high ? x : high;
-        }
-        if (high - low > widest) widest = high - low, axis = k;
-    }
-    for (uint32_t i = 0; i < range.count; i++) all[i].key = axes[axis][all[i].point];
-    qsort(all, range.count, sizeof *all, sac_keyed_order);
     uint32_t left = range.count / 2;
-    halve(b, (sac_soft_range){range.first, left}, parts / 2, out, count);
-    halve(b, (sac_soft_range){range.first + left, range.count - left}, parts / 2, out, count);
+    halve((sac_soft_range){range.first, left}, parts / 2, out, count);
+    halve((sac_soft_range){range.first + left, range.count - left}, parts / 2, out, count);
 }
 
 /* Children of a node: clusters, or groups of clusters, or an eighth of its points each. */
@@ -122,7 +101,7 @@ static uint32_t split(building *b, const node *of, node children[8])
         uint32_t fan = b->tree->def.fan[of->level], few = b->tree->def.leaf_points;
         if (!fan) /* no more children than make leaves full */
             for (fan = 8; fan > 2 && (of->range.count + fan / 2 - 1) / (fan / 2) <= few;) fan /= 2;
-        halve(b, of->range, fan, children, &count);
+        halve(of->range, fan, children, &count);
         for (uint32_t i = 0; i < count; i++) children[i].cluster = of->cluster, children[i].last = of->last;
         return count;
     }
@@ -151,8 +130,6 @@ static bool grow(building *b)
         bool leaf = of.last - of.cluster == 1 && of.range.count <= tree->def.leaf_points;
         if (leaf || of.level == most_depth) {
             *link = of.id | SAC_LINK_LEAF;
-            sac_keyed *points = b->points + of.range.first;
-            qsort(points, of.range.count, sizeof *points, by_point);
             tree->leaf_count++;
             continue;
         }
@@ -188,7 +165,7 @@ static bool fill_normals(building *b, const uint32_t *order, const sac_soft_rang
     for (size_t id = 0; id < lanes; id++) {
         double sum[3] = {0}, length = 0;
         for (uint32_t i = range[id].first; i < range[id].first + range[id].count; i++)
-            for (int k = 0; k < 3; k++) sum[k] += given[order[i]][k];
+            for (int k = 0; k < 3; k++) sum[k] += given[m->name[order[i]]][k];
         for (int k = 0; k < 3; k++) length += sum[k] * sum[k];
         length = sqrt(length);
         bool known = length > 0;
@@ -197,7 +174,7 @@ static bool fill_normals(building *b, const uint32_t *order, const sac_soft_rang
             facing[id][k] = length > 0.3 * range[id].count ? out[id][k] : 0;
         }
         for (uint32_t i = range[id].first; known && i < range[id].first + range[id].count; i++) {
-            const float *n = given[order[i]];
+            const float *n = given[m->name[order[i]]];
             known = n[0] * out[id][0] + n[1] * out[id][1] + n[2] * out[id][2] >= agree;
         }
         if (!known) out[id][0] = out[id][1] = out[id][2] = 0;
@@ -209,7 +186,7 @@ static bool fill_normals(building *b, const uint32_t *order, const sac_soft_rang
                       rest[id / 8].z[id % 8] + centre[2]},
               most = -FLT_MAX, back = FLT_MAX, least = 1;
         for (uint32_t i = range[id].first; i < range[id].first + range[id].count; i++) {
-            const float *n = given[order[i]];
+            const float *n = given[m->name[order[i]]];
             uint32_t p = order[i];
             float along = n[0] * f[0] + n[1] * f[1] + n[2] * f[2];
             float d = (m->x[p] - c[0]) * f[0] + (m->y[p] - c[1]) * f[1] + (m->z[p] - c[2]) * f[2];
@@ -252,7 +229,8 @@ static bool fill_triangles(building *b, const uint32_t *order)
     uint32_t *at = sac_arena_alloc(&tree->arena, count, sizeof *at);
     b->place = sac_arena_alloc(&tree->arena, points, sizeof *b->place);
     if (!triangles || !first || !at || !b->place) return false;
-    memcpy(triangles, tree->def.triangles, count * sizeof *triangles);
+    for (uint32_t i = 0; i < count * 3; i++)
+        triangles[i / 3][i % 3] = m->place[tree->def.triangles[i / 3][i % 3]];
     memset(first, 0, ((size_t)points + 2) * sizeof *first);
     for (uint32_t i = 0; i < points; i++) b->place[order[i]] = i;
     for (int pass = 0; pass < 2; pass++) {
@@ -355,7 +333,7 @@ static bool fill(building *b)
         for (int k = 0; k < 8; k++) links[i].bound[k] = 1e18f;
     memcpy(parents, b->parents.data, blocks * sizeof *parents);
     memset(range, 0, (size_t)blocks * 8 * sizeof *range);
-    for (uint32_t i = 0; i < m->count; i++) order[i] = b->points[i].point;
+    for (uint32_t i = 0; i < m->count; i++) order[i] = i;
     if (!fill_triangles(b, order)) return false;
     float *lanes = (float *)rest;
     for (size_t i = 0; i < (size_t)blocks * sizeof *rest / sizeof(float); i++) lanes[i] = NAN;
@@ -384,15 +362,11 @@ static bool build(building *b)
 {
     const sac_soft_model *m = b->model;
     uint32_t n = m->cluster_count;
-    b->points = sac_alloc(m->count, sizeof *b->points);
     b->q = sac_alloc(m->count + 3 * (size_t)b->tree->def.triangle_count, sizeof *b->q);
     b->cluster_first = sac_alloc_zero(n + 1, sizeof *b->cluster_first);
-    if (!b->points || !b->q || !b->cluster_first) return false;
+    if (!b->q || !b->cluster_first) return false;
     for (uint32_t i = 0; i < m->count; i++) b->cluster_first[m->home[i] + 1]++;
     for (uint32_t c = 0; c < n; c++) b->cluster_first[c + 1] += b->cluster_first[c];
-    for (uint32_t i = 0; i < m->count; i++) b->points[b->cluster_first[m->home[i]]++].point = i;
-    for (uint32_t c = n; c > 0; c--) b->cluster_first[c] = b->cluster_first[c - 1];
-    b->cluster_first[0] = 0;
     return grow(b) && fill(b);
 }
 
@@ -420,7 +394,6 @@ sac_result sac_soft_tree_create(const sac_soft_model *model, const sac_soft_tree
     building b = {.tree = tree, .model = model};
     bool ok = build(&b);
     tree->def.normals = NULL, tree->def.triangles = NULL; /* the caller's */
-    sac_free(b.points, model->count, sizeof *b.points);
     sac_free(b.q, model->count + 3 * (size_t)def->triangle_count, sizeof *b.q);
     sac_free(b.cluster_first, model->cluster_count + 1, sizeof *b.cluster_first);
     sac_array_fini(&b.nodes), sac_array_fini(&b.links), sac_array_fini(&b.parents);

@@ -47,7 +47,7 @@ typedef struct sac_soft_tree_def {
 
 sac_soft_tree_def sac_default_soft_tree_def(void);
 
-/* Points order[first .. first + count). */
+/* Points order[first .. first + count), as a body has them (sac_soft_points: place[] of the caller's). */
 typedef struct sac_soft_range {
     uint32_t first, count;
 } sac_soft_range;
@@ -114,7 +114,7 @@ void sac_soft_cover_form(sac_soft_cover *cover, sac_form *out_form);
 void sac_soft_cover_renew(sac_soft_cover *cover, sac_form *form);
 
 /* Points inside a world ball, descending from the root and refitting on the way. Writes at most `room` point
- * numbers and returns how many there are; ascending within each leaf. */
+ * numbers and returns how many there are. */
 uint32_t sac_soft_cover_touch(sac_soft_cover *cover, const float centre[3], float radius,
                               uint32_t *out_points, uint32_t room);
 

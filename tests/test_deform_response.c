@@ -55,7 +55,8 @@ static void begin(play *p, uint64_t seed)
             float v[3];
             for (int c = 0; c < 3; c++) v[c] = sac_rng_range(&p->rng, -2, 2);
             sac_soft_points at = sac_soft_view(p->soft[i]);
-            sac_soft_set_point(p->soft[i], k, (float[3]){at.x[k], at.y[k], at.z[k]}, v, NULL);
+            uint32_t lies = at.place[k];
+            sac_soft_set_point(p->soft[i], k, (float[3]){at.x[lies], at.y[lies], at.z[lies]}, v, NULL);
         }
     }
     for (int k = 0; k < 3; k++) {
@@ -194,13 +195,13 @@ static void brute_of(const play *p, uint32_t party, uint32_t id, const float sha
         sac_soft_range range = p->tree->range[id];
         for (uint32_t k = 0; k < range.count; k++) {
             out->point[k] = p->tree->order[range.first + k];
-            sum += out->b[k] = masses[out->point[k]];
+            sum += out->b[k] = p->model->mass[out->point[k]];
         }
         for (uint32_t k = 0; k < range.count; k++) out->b[k] /= sum;
         out->count = range.count;
     }
     for (uint32_t k = 0; k < out->count; k++)
-        out->yield += out->b[k] * out->b[k] / ((double)masses[out->point[k]] * p->parties[party].mass_scale);
+        out->yield += out->b[k] * out->b[k] / ((double)p->model->mass[out->point[k]] * p->parties[party].mass_scale);
 }
 
 static void lumps_within_lumps_are_as_points(void **state)
@@ -248,7 +249,7 @@ static void lumps_within_lumps_are_as_points(void **state)
                 for (int s = 0; s < 2; s++)
                     for (uint32_t k = 0; k < side[s].count; k++) {
                         uint32_t body = s ? c->b : c->a, at = side[s].point[k];
-                        double m = (double)masses[at] * p.parties[body].mass_scale;
+                        double m = (double)p.model->mass[at] * p.parties[body].mass_scale;
                         for (int x = 0; x < 3; x++) v[body][at][x] += (s ? 1 : -1) * j[x] * side[s].b[k] / m;
                     }
             }
@@ -274,8 +275,9 @@ static float leave(float down, float along, float depth, float restitution, floa
     begin(&p, 7);
     for (uint32_t k = 0; k < POINTS; k++) {
         sac_soft_points at = sac_soft_view(p.soft[0]);
-        sac_soft_set_point(p.soft[0], k, (float[3]){at.x[k], at.y[k], at.z[k]}, (float[3]){along, -down, 0},
-                           NULL);
+        uint32_t lies = at.place[k];
+        sac_soft_set_point(p.soft[0], k, (float[3]){at.x[lies], at.y[lies], at.z[lies]},
+                           (float[3]){along, -down, 0}, NULL);
     }
     p.parties[0].restitution = restitution, p.parties[0].friction = friction;
     p.parties[BODIES + 1].friction = friction;

@@ -195,8 +195,9 @@ static void joints_carry_a_skin(void **state)
         sac_soft_points now = sac_soft_view(soft);
         for (uint32_t i = 0; i < now.count; i++) {
             sac_soft_map map;
-            sac_soft_map_of(soft, soft->model->home[i], &map);
-            const float x[3] = {now.x[i], now.y[i], now.z[i]};
+            uint32_t lies = now.place[i];
+            sac_soft_map_of(soft, soft->model->home[lies], &map);
+            const float x[3] = {now.x[lies], now.y[lies], now.z[lies]};
             for (int r = 0; r < 3; r++) {
                 double at = rows[i][r][3];
                 for (int k = 0; k < 3; k++) at += (double)rows[i][r][k] * points[i][k];
@@ -295,6 +296,7 @@ static void check_sane(const odd_body *b, const char *kind, int turn)
 static void maltreat(odd_body *b, int turn, sac_rng *rng)
 {
     sac_soft *soft = b->soft;
+    const uint32_t *at = soft->model->place;
     uint32_t count = sac_soft_view(soft).count, i = sac_rng_below(rng, count);
     switch (turn % 12) {
     case 0:
@@ -308,12 +310,13 @@ static void maltreat(odd_body *b, int turn, sac_rng *rng)
         break;
     case 4: /* mirrored */
         for (uint32_t k = 0; k < count; k++)
-            sac_soft_set_point(soft, k, (float[3]){-soft->x[k], soft->y[k], soft->z[k]}, NULL, NULL);
+            sac_soft_set_point(soft, k, (float[3]){-soft->x[at[k]], soft->y[at[k]], soft->z[at[k]]}, NULL,
+                               NULL);
         break;
     case 5: /* stretched a thousand times */
         for (uint32_t k = 0; k < count; k++)
-            sac_soft_set_point(soft, k, (float[3]){soft->x[k] * 1e3f, soft->y[k], soft->z[k]}, (float[3]){0},
-                               NULL);
+            sac_soft_set_point(soft, k, (float[3]){soft->x[at[k]] * 1e3f, soft->y[at[k]], soft->z[at[k]]},
+                               (float[3]){0}, NULL);
         break;
     case 6: /* all in one place */
         for (uint32_t k = 0; k < count; k++)

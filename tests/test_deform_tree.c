@@ -160,17 +160,19 @@ static void spheres_hold_their_points(void **state)
             assert_int_equal(sac_soft_step(&p.soft, 1, &sd, NULL, NULL), SAC_OK);
             if (turn % 3 == 1) { /* somebody moves points after the step */
                 for (int k = 0; k < 5; k++) {
-                    uint32_t q = sac_rng_below(&rng, count);
-                    float to[3] = {p.soft->x[q] + sac_rng_range(&rng, -1, 1), p.soft->y[q],
-                                   p.soft->z[q] + 0.5f};
+                    uint32_t q = sac_rng_below(&rng, count), at = p.model->place[q];
+                    float to[3] = {p.soft->x[at] + sac_rng_range(&rng, -1, 1), p.soft->y[at],
+                                   p.soft->z[at] + 0.5f};
                     sac_soft_set_point(p.soft, q, to, NULL, NULL);
                 }
             }
             if (turn == 6) /* far away, where float is coarse */
-                for (uint32_t q = 0; q < count; q++)
+                for (uint32_t q = 0; q < count; q++) {
+                    uint32_t at = p.model->place[q];
                     sac_soft_set_point(p.soft, q,
-                                       (float[3]){p.soft->x[q] + 3000, p.soft->y[q], p.soft->z[q] - 900},
+                                       (float[3]){p.soft->x[at] + 3000, p.soft->y[at], p.soft->z[at] - 900},
                                        NULL, NULL);
+                }
             checked += check_all(&p, &bad);
         }
         end(&p);
@@ -277,6 +279,12 @@ static void refits_only_where_asked(void **state)
             }
             assert_int_equal(n, brute);
             assert_true(n >= 1);
+            for (uint32_t i = 0; i < n; i++) { /* by the numbers of the caller */
+                uint32_t q = p.model->place[found[i]];
+                double x = (double)p.soft->x[q] - at[0], y = (double)p.soft->y[q] - at[1],
+                       z = (double)p.soft->z[q] - at[2];
+                assert_true(x * x + y * y + z * z <= (double)0.05f * 0.05f);
+            }
             for (int k = 0; k < 20; k++)
                 sac_soft_push(p.soft, sac_rng_below(&rng, 3000), (float[3]){sac_rng_range(&rng, -9, 9), 5, 0},
                               NULL);

@@ -34,7 +34,8 @@ static void pair_init(pair *p)
             .soft = p->soft[i], .tree = parts.tree, .friction = 0.5f, .thickness = parts.thickness};
         for (uint32_t k = 0; k < parts.point_count; k++) {
             const sac_soft_points v = sac_soft_view(p->soft[i]);
-            const float at[3] = {v.x[k], v.y[k], v.z[k]},
+            const uint32_t lies = v.place[k];
+            const float at[3] = {v.x[lies], v.y[lies], v.z[lies]},
                         to[3] = {0.3f * (float)(k % 3) - 0.2f, i ? -2 : 0.5f, 0.4f * at[0]};
             assert_int_equal(sac_soft_set_point(p->soft[i], k, at, to, &error), SAC_OK);
         }
@@ -64,9 +65,10 @@ static void sum_up(const pair *p, int count, double out[7])
     }
 }
 
-static sac_soft_contact contact_at(const pair *p, uint32_t point, float depth)
+static sac_soft_contact contact_at(const pair *p, uint32_t number, float depth)
 {
     const sac_soft_points a = sac_soft_view(p->soft[0]);
+    const uint32_t point = a.place[number];
     return (sac_soft_contact){.a = 0,
                               .b = 1,
                               .node_a = point | SAC_SOFT_AT_POINT,

@@ -158,9 +158,10 @@ static void bent_body_is_where_its_points_are(void **state)
     double far = 0;
     for (uint32_t i = 0; i < now.count; i++) {
         const float *r = knot->vertices[i];
-        vertices[i][0] = now.x[i], vertices[i][1] = now.y[i], vertices[i][2] = now.z[i];
-        joint_move(joints[i], now.x[i] - r[0], now.y[i] - r[1], now.z[i] - r[2]);
-        far = fmax(far, fabs(now.y[i] - 0.1 - r[1]));
+        const uint32_t at = now.place[i];
+        vertices[i][0] = now.x[at], vertices[i][1] = now.y[at], vertices[i][2] = now.z[at];
+        joint_move(joints[i], now.x[at] - r[0], now.y[at] - r[1], now.z[at] - r[2]);
+        far = fmax(far, fabs(now.y[at] - 0.1 - r[1]));
     }
     assert_true(far > 0.1); /* it is bent indeed */
     sac_gallery *other;

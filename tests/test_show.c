@@ -275,7 +275,8 @@ static void assert_at_points(const sac_skinned *s, const sac_joint *joints, cons
     const sac_soft_shape_parts parts = sac_soft_shape_parts_of(sac_body_soft_shape(world, id));
     const sac_soft_points now = sac_soft_view(sac_body_soft(world, id));
     for (uint32_t i = 0; i < parts.point_count; i++) {
-        const float at[3] = {now.x[i], now.y[i], now.z[i]}, *r = parts.points[i];
+        const uint32_t lies = now.place[i];
+        const float at[3] = {now.x[lies], now.y[lies], now.z[lies]}, *r = parts.points[i];
         float off2 = 0;
         for (int k = 0; k < 3; k++) {
             const float *row = joints[s->first_joint + i][k];
