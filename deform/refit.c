@@ -1,5 +1,6 @@
 /* Spheres of one body, refitted when somebody looks. A block carries the step it was last refitted in; the
  * body counts steps and changes between them, so comparing the two numbers is all it takes. */
+#include "deform/patch_internal.h"
 #include "deform/soft_tree_internal.h"
 
 #include <math.h>
@@ -125,22 +126,9 @@ static void refit_mixed(sac_soft_cover *cover, uint32_t block)
  * stray would add they need not have. Their triangles are inside too. */
 enum { ALL_LOOKED_AT = 1024 };
 
-/* Square of the distance of the farthest point; eight side by side, whatever the compiler makes of them. */
-static float farthest(const sac_soft *s, const float c[3])
-{
-    float most[8] = {0};
-    for (uint32_t i = 0; i < s->model->lanes; i += 8)
-        for (uint32_t k = 0; k < 8; k++) {
-            float x = s->x[i + k] - c[0], y = s->y[i + k] - c[1], z = s->z[i + k] - c[2];
-            float d = (x * x + y * y) + z * z;
-            most[k] = d > most[k] ? d : most[k];
-        }
-    for (int k = 1; k < 8; k++) most[0] = most[k] > most[0] ? most[k] : most[0];
-    return most[0];
-}
-
 static void tighten(const sac_soft_cover *cover, uint32_t block)
 {
+    const sac_patch_kernels *kernels = sac_patch_kernels_active();
     const sac_soft_tree *tree = cover->tree;
     const sac_soft *s = cover->soft;
     sac_sphere_block *out = &cover->spheres[block];
@@ -150,10 +138,13 @@ static void tighten(const sac_soft_cover *cover, uint32_t block)
         const uint32_t *points = tree->held + first;
         float c[3] = {out->x[lane], out->y[lane], out->z[lane]}, most = 0;
         if (!block && !lane && tree->range[0].count <= ALL_LOOKED_AT)
-            most = farthest(s, c), count = 0; /* all there are, corners too */
+            most = kernels->farthest(s, 0, s->model->count, c), count = 0; /* all there are, corners too */
         else if (!count)
             continue;
-        for (uint32_t k = 0; k < count; k++) {
+        else
+            most = kernels->farthest(s, tree->range[id].first, tree->range[id].count, c);
+        /* Its own come first, then corners of its triangles that are not. */
+        for (uint32_t k = tree->range[id].count; k < count; k++) {
             uint32_t i = points[k];
             float x = s->x[i] - c[0], y = s->y[i] - c[1], z = s->z[i] - c[2], d = (x * x + y * y) + z * z;
             most = d > most ? d : most;

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "deform/patch_internal.h"
 #include "deform/soft_tree_internal.h"
 
 typedef struct patch {
@@ -39,6 +40,7 @@ typedef struct maker {
     } patches[2]; /* a node is in many pairs of a front */
     bool fine;
     float margin;
+    const sac_patch_kernels *kernels;
     sac_soft_contact *out;
     uint32_t count, room;
     uint32_t seen[64]; /* soft nodes a rigid side has answered for */
@@ -124,37 +126,14 @@ static patch *patch_of(maker *m, int side, uint32_t id)
     return p;
 }
 
-/* How far the points of a patch reach along a direction, from a point. Four at a time: the largest of many is
- * a chain. */
-static float reach(const sac_soft *s, const sac_soft_tree *tree, sac_soft_range range, const float from[3],
-                   const float n[3])
-{
-    float most[4] = {-FLT_MAX, -FLT_MAX, -FLT_MAX, -FLT_MAX};
-    const uint32_t *order = tree->order + range.first;
-    const float *x = s->x, *y = s->y, *z = s->z;
-    uint32_t k = 0;
-    for (; k + 4 <= range.count; k += 4)
-        for (uint32_t l = 0; l < 4; l++) {
-            uint32_t i = order[k + l];
-            float d = (x[i] * n[0] + y[i] * n[1]) + z[i] * n[2];
-            most[l] = d > most[l] ? d : most[l];
-        }
-    for (; k < range.count; k++) {
-        uint32_t i = order[k];
-        float d = (x[i] * n[0] + y[i] * n[1]) + z[i] * n[2];
-        most[0] = d > most[0] ? d : most[0];
-    }
-    most[0] = most[0] > most[1] ? most[0] : most[1];
-    most[2] = most[2] > most[3] ? most[2] : most[3];
-    return (most[0] > most[2] ? most[0] : most[2]) - dot(from, n);
-}
-
 /* How much of a ball about a bent piece of surface counts as filled. */
 static const float FILLED = 0.6f;
 
+/* How far the points of a patch reach along a direction, from a point. */
 static float reach_of(const maker *m, int side, const patch *p, const float from[3], const float n[3])
 {
-    if (!p->skin) return reach(m->party[side]->soft, m->party[side]->tree, p->range, from, n);
+    if (!p->skin)
+        return m->kernels->reach(m->party[side]->soft, p->range.first, p->range.count, n) - dot(from, n);
     return dot(p->c, n) - dot(from, n) + (p->flat ? 0 : FILLED * p->r);
 }
 
@@ -344,7 +323,7 @@ static void meet_leaves(maker *m, patch *a, patch *b)
         const patch *mine = side ? b : a, *theirs = side ? a : b;
         if (!known[!side]) continue;
         for (uint32_t i = mine->range.first; i < mine->range.first + mine->range.count; i++)
-            meet_triangles(m, side, m->party[side]->tree->order[i], mine, theirs);
+            meet_triangles(m, side, i, mine, theirs);
     }
 }
 
@@ -443,9 +422,8 @@ static void meet_form_points(maker *m, int side, const patch *p)
     sac_form_kind kind = m->form[!side]->kind;
     bool small = soft->tree->triangle_count && kind != SAC_FORM_PLANE && kind != SAC_FORM_TERRAIN;
     float most = soft->thickness + m->margin;
-    for (uint32_t i = p->range.first; i < p->range.first + p->range.count; i++) {
+    for (uint32_t q = p->range.first; q < p->range.first + p->range.count; q++) {
         float x[3], closest[3], outward[3];
-        uint32_t q = soft->tree->order[i];
         point_of(soft->soft, q, x);
         float d = sac_form_distance(m->form[!side], m->pose[!side], x, most, closest, outward);
         if (d != FLT_MAX && d <= most)
@@ -471,6 +449,7 @@ uint32_t sac_soft_contacts(const sac_meeting *meeting, const sac_pairs *pending,
                            sac_soft_contact *out, uint32_t room)
 {
     maker m; /* most of it stays as it is */
+    m.kernels = sac_patch_kernels_active();
     m.party[0] = &parties[a], m.party[1] = &parties[b];
     m.number[0] = a, m.number[1] = b;
     m.form[0] = meeting->a, m.form[1] = meeting->b;

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "deform/soft_internal.h"
+#include "deform/patch_internal.h"
 #include "deform/soft_whole_internal.h"
 
 #define NONE UINT32_MAX
@@ -62,6 +62,7 @@ struct sac_soft_response {
     sac_array(sac_soft_party) stiff; /* the parties, soft ones as wholes */
     sac_array(float) so_far;         /* impulse and approach of each contact between wholes */
     uint32_t stamp, mask;
+    const sac_patch_kernels *kernels;
 };
 
 sac_soft_response_def sac_default_soft_response_def(void)
@@ -175,7 +176,7 @@ static uint32_t level_of(const sac_soft_tree *tree, uint32_t node)
 static float scale_of(const sac_soft_party *p) { return p->mass_scale > 0 ? p->mass_scale : 1; }
 
 /* Mean velocity and mass of a lump's points. */
-static void gather(const sac_soft_party *p, uint32_t id, lump *out)
+static void gather(const sac_soft_response *r, const sac_soft_party *p, uint32_t id, lump *out)
 {
     const sac_soft *s = p->soft;
     const float *mass = s->model->mass;
@@ -191,24 +192,11 @@ static void gather(const sac_soft_party *p, uint32_t id, lump *out)
         return;
     }
     sac_soft_range range = p->tree->range[id];
-    const uint32_t *order = p->tree->order + range.first;
-    float sum[2][4] = {{0}}; /* two at a time */
-    const float *vx = s->vx, *vy = s->vy, *vz = s->vz;
-    uint32_t k = 0;
-    for (; k + 2 <= range.count; k += 2)
-        for (uint32_t l = 0; l < 2; l++) {
-            uint32_t i = order[k + l];
-            float m = mass[i];
-            sum[l][0] += m * vx[i], sum[l][1] += m * vy[i], sum[l][2] += m * vz[i], sum[l][3] += m;
-        }
-    for (; k < range.count; k++) {
-        uint32_t i = order[k];
-        float m = mass[i];
-        sum[0][0] += m * vx[i], sum[0][1] += m * vy[i], sum[0][2] += m * vz[i], sum[0][3] += m;
-    }
-    float all = sum[0][3] + sum[1][3], inverse = 1 / all;
-    for (int c = 0; c < 3; c++) out->u[c] = (sum[0][c] + sum[1][c]) * inverse;
-    out->yield = 1 / (all * scale_of(p));
+    float sum[4];
+    r->kernels->momentum(s, range.first, range.count, sum);
+    float inverse = 1 / sum[3];
+    for (int c = 0; c < 3; c++) out->u[c] = sum[c] * inverse;
+    out->yield = 1 / (sum[3] * scale_of(p));
 }
 
 static uint32_t lump_at(sac_soft_response *r, const sac_soft_party *parties, uint32_t party, uint32_t id)
@@ -217,7 +205,7 @@ static uint32_t lump_at(sac_soft_response *r, const sac_soft_party *parties, uin
     if (k->stamp == r->stamp) return k->lump;
     *k = (key){(uint64_t)party << 32 | id, (uint32_t)r->lumps.count, r->stamp};
     lump *l = &r->lumps.data[r->lumps.count++];
-    gather(&parties[party], id, l);
+    gather(r, &parties[party], id, l);
     l->parent = NONE;
     memcpy(l->own, l->u, sizeof l->own);
     r->homes.data[r->homes.count++] = (lump_home){party, id, false};
@@ -513,16 +501,15 @@ static void spread(sac_soft_response *r, sac_soft_party *parties)
         if (d[0] == 0 && d[1] == 0 && d[2] == 0) continue;
         sac_soft *s = parties[home.party].soft;
         uint32_t last = s->model->count - 1;
-        uint32_t one = home.id & ~SAC_SOFT_AT_POINT, count = 1;
-        const uint32_t *points = &one;
-        if (!(home.id & SAC_SOFT_AT_POINT)) {
-            sac_soft_range range = parties[home.party].tree->range[home.id];
-            points = parties[home.party].tree->order + range.first, count = range.count;
-        }
-        for (uint32_t k = 0; k < count; k++) {
-            uint32_t p = points[k];
+        sac_soft_range range = {home.id & ~SAC_SOFT_AT_POINT, 1};
+        if (home.id & SAC_SOFT_AT_POINT) {
+            uint32_t p = range.first;
             s->vx[p] += d[0], s->vy[p] += d[1], s->vz[p] += d[2];
+        } else {
+            range = parties[home.party].tree->range[home.id];
+            r->kernels->push(s, range.first, range.count, d);
         }
+        if (range.first + range.count <= last) continue;
         for (uint32_t p = last + 1; p < s->model->lanes; p++)
             s->vx[p] = s->vx[last], s->vy[p] = s->vy[last], s->vz[p] = s->vz[last];
     }
@@ -583,6 +570,7 @@ sac_result sac_soft_respond(sac_soft_response *r, sac_soft_party *parties, uint3
         !(def->slop >= 0))
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "start from sac_default_soft_response_def()",
                              "a response cannot have these numbers");
+    r->kernels = sac_patch_kernels_active();
     if (!make_room(r, parties, party_count, contacts, count))
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for %u contacts", count);
     uint64_t credits = (uint64_t)count * (def->rounds + 2);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "deform/soft_internal.h"
+#include "deform/patch_internal.h"
 #include "deform/soft_whole_internal.h"
 
 /* Of a symmetric matrix, made a little fatter where it is flat. */
@@ -27,30 +27,38 @@ static void turn(const float i[6], const double v[3], float out[3])
     out[2] = (float)(i[4] * v[0] + i[5] * v[1] + i[2] * v[2]);
 }
 
+/* Points summed in float before a double takes over. */
+enum { SPELL = 1024 };
+
 void sac_soft_whole_gather(const sac_soft_party *party, sac_soft_whole *out)
 {
+    const sac_patch_kernels *kernels = sac_patch_kernels_active();
     const sac_soft *s = party->soft;
-    const float *mass = s->model->mass;
     const uint32_t count = s->model->count;
-    double all = 0, c[3] = {0}, v[3] = {0}, m[6] = {0}, l[3] = {0};
+    const double all = s->model->mass_sum;
+    double c[3], v[3], m[6], l[3], sum[15] = {0};
+    float from[3]; /* about the middle, so that nothing is lost by taking it out again */
     *out = (sac_soft_whole){0};
-    for (uint32_t i = 0; i < count; i++) {
-        double w = mass[i];
-        all += w;
-        c[0] += w * s->x[i], c[1] += w * s->y[i], c[2] += w * s->z[i];
-        v[0] += w * s->vx[i], v[1] += w * s->vy[i], v[2] += w * s->vz[i];
+    for (int k = 0; k < 3; k++) from[k] = 0.5f * (s->box.low[k] + s->box.high[k]);
+    for (uint32_t first = 0; first < count; first += SPELL) {
+        float part[15];
+        kernels->moments(s, first, count - first < SPELL ? count - first : SPELL, from, part);
+        for (int k = 0; k < 15; k++) sum[k] += part[k];
     }
     for (int k = 0; k < 3; k++) {
-        c[k] /= all, v[k] /= all;
-        out->centre[k] = (float)c[k];
+        c[k] = sum[k] / all, v[k] = sum[3 + k] / all;
+        out->centre[k] = (float)(from[k] + c[k]);
     }
     if (party->still) return;
-    for (uint32_t i = 0; i < count; i++) {
-        double w = mass[i], x = s->x[i] - c[0], y = s->y[i] - c[1], z = s->z[i] - c[2];
-        double vx = s->vx[i] - v[0], vy = s->vy[i] - v[1], vz = s->vz[i] - v[2];
-        m[0] += w * (y * y + z * z), m[1] += w * (x * x + z * z), m[2] += w * (x * x + y * y);
-        m[3] -= w * x * y, m[4] -= w * x * z, m[5] -= w * y * z;
-        l[0] += w * (y * vz - z * vy), l[1] += w * (z * vx - x * vz), l[2] += w * (x * vy - y * vx);
+    const double *q = sum + 6;
+    double square[3], mixed[3];
+    for (int k = 0; k < 3; k++) square[k] = q[k] - all * c[k] * c[k];
+    mixed[0] = q[3] - all * c[0] * c[1], mixed[1] = q[4] - all * c[0] * c[2];
+    mixed[2] = q[5] - all * c[1] * c[2];
+    for (int k = 0; k < 3; k++) {
+        int n = (k + 1) % 3, p = (k + 2) % 3;
+        m[k] = square[n] + square[p], m[3 + k] = -mixed[k];
+        l[k] = sum[12 + k] - all * (c[n] * v[p] - c[p] * v[n]);
     }
     float inverse[6];
     invert(m, inverse);

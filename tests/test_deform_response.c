@@ -10,6 +10,8 @@
 #include <math.h>
 
 #include "base/rng.h"
+#include "base/cpu.h"
+#include "deform/patch_internal.h"
 #include "deform/deform.h"
 #include "deform/soft_internal.h"
 
@@ -201,7 +203,8 @@ static void brute_of(const play *p, uint32_t party, uint32_t id, const float sha
         out->count = range.count;
     }
     for (uint32_t k = 0; k < out->count; k++)
-        out->yield += out->b[k] * out->b[k] / ((double)p->model->mass[out->point[k]] * p->parties[party].mass_scale);
+        out->yield +=
+            out->b[k] * out->b[k] / ((double)p->model->mass[out->point[k]] * p->parties[party].mass_scale);
 }
 
 static void lumps_within_lumps_are_as_points(void **state)
@@ -347,9 +350,63 @@ static void wrong_numbers_are_told(void **state)
     end(&p);
 }
 
+/* Passes over points side by side: against plain ones, of any first and last, nothing of the neighbours; the
+ * same bits on every path. */
+static void patches_are_as_their_points(void **state)
+{
+    (void)state;
+    play p;
+    begin(&p, 9);
+    sac_soft *s = p.soft[0];
+    for (int turn = 0; turn < 400; turn++) {
+        uint32_t first = sac_rng_below(&p.rng, POINTS), count = 1 + sac_rng_below(&p.rng, POINTS - first);
+        if (turn % 2 && count > 20) count = 1 + count % 20;
+        float n[3], one[21], all[21];
+        sac_rng_unit_vector(&p.rng, n);
+        double sum[15] = {0}, mass = 0, most = -INFINITY, far = 0;
+        for (uint32_t i = first; i < first + count; i++) {
+            double m = s->model->mass[i], x[3] = {s->x[i], s->y[i], s->z[i]},
+                   v[3] = {s->vx[i], s->vy[i], s->vz[i]}, q[3], d2 = 0;
+            for (int k = 0; k < 3; k++) q[k] = x[k] - n[k], d2 += q[k] * q[k];
+            most = fmax(most, x[0] * n[0] + x[1] * n[1] + x[2] * n[2]), far = fmax(far, d2), mass += m;
+            const double terms[9] = {q[0] * q[0], q[1] * q[1], q[2] * q[2],
+                                     q[0] * q[1], q[0] * q[2], q[1] * q[2]};
+            for (int k = 0; k < 3; k++) {
+                int a = (k + 1) % 3, b = (k + 2) % 3;
+                sum[k] += m * q[k], sum[3 + k] += m * v[k], sum[12 + k] += m * (q[a] * v[b] - q[b] * v[a]);
+            }
+            for (int k = 0; k < 6; k++) sum[6 + k] += m * terms[k];
+        }
+        sac_simd before = sac_simd_active();
+        for (int simd = 0; simd < SAC_SIMD_COUNT; simd++) {
+            if (!sac_simd_supported((sac_simd)simd)) continue;
+            sac_simd_force((sac_simd)simd, NULL);
+            const sac_patch_kernels *kernels = sac_patch_kernels_active();
+            float *out = simd ? all : one;
+            out[0] = kernels->reach(s, first, count, n), out[1] = kernels->farthest(s, first, count, n);
+            kernels->momentum(s, first, count, out + 2);
+            kernels->moments(s, first, count, n, out + 6);
+            if (simd) assert_memory_equal(one, all, sizeof one);
+        }
+        sac_simd_force(before, NULL);
+        assert_true(fabs(one[0] - most) < 1e-5 && fabs(one[1] - far) < 1e-4 && fabs(one[5] - mass) < 1e-4);
+        for (int k = 0; k < 3; k++) assert_true(fabs(one[2 + k] - sum[3 + k]) < 1e-3);
+        for (int k = 0; k < 15; k++) assert_true(fabs(one[6 + k] - sum[k]) < 1e-3);
+        const float was[2] = {first ? s->vx[first - 1] : 0,
+                              first + count < POINTS ? s->vx[first + count] : 0};
+        const float from = s->vx[first], to = s->vz[first + count - 1];
+        sac_patch_kernels_active()->push(s, first, count, n);
+        assert_true(s->vx[first] == from + n[0] && s->vz[first + count - 1] == to + n[2]);
+        assert_true(!first || s->vx[first - 1] == was[0]);
+        assert_true(first + count >= POINTS || s->vx[first + count] == was[1]);
+    }
+    end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(patches_are_as_their_points),
         cmocka_unit_test(momentum_is_kept_and_energy_does_not_grow),
         cmocka_unit_test(lumps_within_lumps_are_as_points),
         cmocka_unit_test(a_floor_stops_bounces_and_lifts),

@@ -1,0 +1,1 @@
+#include "deform/patch_kernel_internal.h"
