@@ -106,8 +106,8 @@ static inline float sac_drift_between(const sac_transform *then, const sac_trans
  * sort         always the pair with the greatest priority: an exact order, kept after each refinement
  * groups:N     N groups by priority, log-spaced, each with its share of the time, round-robin inside
  * probability  always the pair most likely to collide (ADB style)
- * jnd          default: groups by what the next levels gain for their cost; ends when nobody has a visible
- *              error left that can be mended
+ * jnd          default: groups by what the next levels gain for their cost, a pair that has begun before the
+ *              others of its group; ends when nobody has a visible error left that can be mended
  * All but jnd refine every pair from its roots and spend all the time there is. */
 typedef struct sac_policy sac_policy;
 /* NULL for an unknown name, and the error lists them; "groups" alone is groups:8. The answer is static. */

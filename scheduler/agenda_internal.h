@@ -53,7 +53,6 @@ typedef struct sac_agenda_private {
     uint32_t at, in_group;
     bool in_floor;
     float most_jnd;
-    float uncertainty_before; /* of the entry being refined */
     float fresh_worth[SAC_TREE_MOST_DEPTH + 1];
     uint64_t *extra_credits; /* a policy's own work beyond picking, charged to the stop */
     sac_focus focus;

@@ -344,6 +344,35 @@ static void unknown_pairs_come_first(void **state)
     sac_agenda_destroy(&agenda);
 }
 
+/* Fronts do not outlast a frame: wherever it ends, pairs alike are not all left half way. */
+static void jnd_ends_what_it_began(void **state)
+{
+    (void)state;
+    sac_agenda *agenda = new_agenda(1u << 20, 1);
+    sac_perception_def perception = sac_default_perception_def();
+    sac_focus focus = focus_now();
+    sac_clock clock = sac_clock_credits(500);
+    sac_agenda_report report;
+    uint32_t most = 0;
+    for (uint64_t pieces = 20; pieces < 200; pieces += 7) {
+        sac_stop stop;
+        sac_stop_after(&stop, &clock, pieces);
+        fill(agenda);
+        for (uint32_t i = 0; i < PAIRS; i++) agenda->known[i] = 1.0f + 0.01f * (float)i;
+        sac_agenda_work(agenda, sac_policy_find("jnd", NULL), &perception, &focus, &stop, NULL, &report);
+        if (!report.interrupted) break;
+        uint32_t half_way = 0;
+        for (uint32_t i = 0; i < PAIRS; i++) {
+            bool started = agenda->flags[i] & SAC_AGENDA_STARTED;
+            float end = sac_agenda_jnd(agenda, i, sac_agenda_gap(agenda, i, sac_agenda_levels(agenda, i)));
+            half_way += started && !sac_agenda_settled(agenda, i) && end < 0.9f * agenda->jnd[i];
+        }
+        most = half_way > most ? half_way : most;
+    }
+    assert_in_range(most, 1, 2);
+    sac_agenda_destroy(&agenda);
+}
+
 static float most_priority(const sac_agenda *agenda)
 {
     float most = 0;
@@ -470,6 +499,7 @@ int main(void)
         cmocka_unit_test(pieces_are_small),
         cmocka_unit_test(jnd_stops_when_nothing_is_seen),
         cmocka_unit_test(unknown_pairs_come_first),
+        cmocka_unit_test(jnd_ends_what_it_began),
         cmocka_unit_test(sort_is_exact),
         cmocka_unit_test(little_room),
         cmocka_unit_test(sensors_end_early),
