@@ -185,17 +185,14 @@ SAC_ALWAYS_INLINE void load_rows(const sac_bound_job *job, uint32_t i, sac_f8 m[
     sac_f8_rows_load(rows, m + 8);
 }
 
-/* b of eight nodes in all directions, high and (negated) low. Lanes beyond the last node get the least there
- * is. */
-SAC_ALWAYS_INLINE void project(const sac_bound_job *job, uint32_t i, const uint32_t half_k, bool oriented,
-                               sac_f8 *b)
+/* Highest values of eight parallelepipeds in all directions, and along their opposites: boxes about `centre`
+ * under the transformations m, each `half` wide to both sides, or as the axes of an oriented one. */
+SAC_ALWAYS_INLINE void spread(const sac_f8 m[16], const sac_f8 at[3], const sac_f8 half[3],
+                              const float (*axes)[3], const uint32_t half_k, sac_f8 *b)
 {
-    const sac_meshless_rest *rest = job->rest;
-    sac_f8 m[16], centre[3];
-    load_rows(job, i, m);
+    sac_f8 centre[3];
     for (int r = 0; r < 3; r++)
-        centre[r] = ADD(ADD(MUL(m[r], SET(rest->centre[0])), MUL(m[4 + r], SET(rest->centre[1]))),
-                        ADD(MUL(m[8 + r], SET(rest->centre[2])), m[12 + r]));
+        centre[r] = ADD(ADD(MUL(m[r], at[0]), MUL(m[4 + r], at[1])), ADD(MUL(m[8 + r], at[2]), m[12 + r]));
     for (uint32_t d = 0; d < half_k; d++) {
         sac_f8 middle, way[3], reach;
         if (d < 3) {
@@ -211,21 +208,32 @@ SAC_ALWAYS_INLINE void project(const sac_bound_job *job, uint32_t i, const uint3
                 for (int a = 0; a < 3; a++) way[a] = ADD(way[a], MUL(sign, m[a * 4 + r]));
             }
         }
-        if (oriented)
+        if (axes)
             for (int a = 0; a < 3; a++) {
-                const float *axis = rest->axes[a];
+                const float *axis = axes[a];
                 sac_f8 one = size_of(ADD(ADD(MUL(way[0], SET(axis[0])), MUL(way[1], SET(axis[1]))),
                                          MUL(way[2], SET(axis[2]))));
                 reach = a ? ADD(reach, one) : one;
             }
         else
-            reach =
-                ADD(ADD(MUL(size_of(way[0]), SET(rest->half[0])), MUL(size_of(way[1]), SET(rest->half[1]))),
-                    MUL(size_of(way[2]), SET(rest->half[2])));
+            reach = ADD(ADD(MUL(size_of(way[0]), half[0]), MUL(size_of(way[1]), half[1])),
+                        MUL(size_of(way[2]), half[2]));
         b[d] = ADD(middle, reach), b[half_k + d] = SUB(reach, middle);
     }
 }
 
+/* b of eight nodes in all directions, high and (negated) low. */
+SAC_ALWAYS_INLINE void project(const sac_bound_job *job, uint32_t i, const uint32_t half_k, bool oriented,
+                               sac_f8 *b)
+{
+    const sac_meshless_rest *rest = job->rest;
+    sac_f8 m[16], centre[3], half[3];
+    load_rows(job, i, m);
+    for (int a = 0; a < 3; a++) centre[a] = SET(rest->centre[a]), half[a] = SET(rest->half[a]);
+    spread(m, centre, half, oriented ? rest->axes : NULL, half_k, b);
+}
+
+/* Lanes beyond the last node get the least there is. */
 SAC_ALWAYS_INLINE void blank(const sac_bound_job *job, uint32_t i, const uint32_t half_k, sac_f8 *b)
 {
     sac_f8 room = sac_f8_load(job->room + i), zero = SET(0), none = SET(-FLT_MAX);

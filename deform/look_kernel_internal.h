@@ -3,7 +3,8 @@
 #ifndef SAC_DEFORM_LOOK_KERNEL_INTERNAL_H
 #define SAC_DEFORM_LOOK_KERNEL_INTERNAL_H
 
-#include "deform/bound_kernel_internal.h"
+#include "deform/cross_kernel_internal.h"
+#include "deform/drift_kernel_internal.h"
 
 /* The columns of the nodes are blended first, all of a cache line at once; one product with the vertex is
  * left. */
@@ -104,6 +105,7 @@ static void look_any(const sac_look_job *job, uint32_t first, uint32_t end)
 
 #define KERNELS_OF(path) sac_bound_kernels_##path
 #define KERNELS(path) KERNELS_OF(path)
-const sac_bound_kernels KERNELS(SAC_SIMD_PATH) = {bound_any, skin_range, skin_listed, look_any};
+const sac_bound_kernels KERNELS(SAC_SIMD_PATH) = {bound_any, skin_range, skin_listed,
+                                                  look_any,  drift_any,  cross_eight};
 
 #endif

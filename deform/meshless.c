@@ -67,23 +67,24 @@ sac_result sac_meshless_create(const sac_meshless_model *model, sac_meshless **o
     body->rows = sac_arena_alloc(&body->arena, rows, sizeof(float));
     body->blocks = sac_arena_alloc(&body->arena, (size_t)blocks * 8 * SAC_MESHLESS_ROW, sizeof(float));
     body->wide = sac_arena_alloc(&body->arena, columns, sizeof(float));
-    body->dops = sac_arena_alloc(&body->arena, (size_t)model->tree_count * wide, sizeof(float));
+    body->dops = sac_arena_alloc(&body->arena, ((size_t)model->tree_count + 1) * wide, sizeof(float));
     body->now = sac_arena_alloc(&body->arena, model->vertex_count, sizeof *body->now);
     body->vertex_stamp = sac_arena_alloc(&body->arena, model->vertex_count, sizeof *body->vertex_stamp);
-    body->asked = sac_arena_alloc(&body->arena, model->tree_count, sizeof *body->asked);
-    body->stamp = sac_arena_alloc(&body->arena, model->tree_count, sizeof *body->stamp);
-    body->rough = sac_arena_alloc(&body->arena, model->tree_count, sizeof *body->rough);
+    body->state = sac_arena_alloc(&body->arena, model->tree_count, sizeof *body->state);
+    body->drift = sac_arena_alloc(&body->arena, SAC_MESHLESS_LASTS + 1, sizeof *body->drift);
+    body->then = sac_arena_alloc(&body->arena, (size_t)blocks * 8 * SAC_MESHLESS_ROW, sizeof(float));
     body->scratch =
         sac_arena_alloc(&body->arena, SAC_MESHLESS_SCRATCH(model->most_lanes, model->def.k), sizeof(float));
-    if (!body->rows || !body->blocks || !body->wide || !body->dops || !body->stamp || !body->asked ||
-        !body->rough || !body->scratch || !body->now || !body->vertex_stamp) {
+    if (!body->rows || !body->blocks || !body->wide || !body->dops || !body->state || !body->drift ||
+        !body->then || !body->scratch || !body->now || !body->vertex_stamp) {
         sac_meshless_destroy(&body);
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for a meshless body of %u vertices",
                              model->vertex_count);
     }
-    memset(body->stamp, 0, model->tree_count * sizeof *body->stamp);
-    memset(body->asked, 0, model->tree_count * sizeof *body->asked);
-    memset(body->rough, 0, model->tree_count * sizeof *body->rough);
+    body->dops += wide; /* the two children of a node, 1 and 2 first, begin with a cache line */
+    memset(body->state, 0, model->tree_count * sizeof *body->state);
+    memset(body->drift, 0, (SAC_MESHLESS_LASTS + 1) * sizeof *body->drift);
+    memset(body->then, 0, (size_t)blocks * 8 * SAC_MESHLESS_ROW * sizeof(float));
     memset(body->vertex_stamp, 0, model->vertex_count * sizeof *body->vertex_stamp);
     memset(body->rows, 0, rows * sizeof(float));
     memset(body->blocks, 0, (size_t)blocks * 8 * SAC_MESHLESS_ROW * sizeof(float));
@@ -186,11 +187,9 @@ void sac_meshless_begin(sac_meshless *body)
     if (!body->changed) return;
     body->changed = false;
     if (++body->step == 0) { /* stamps of another age */
-        memset(body->stamp, 0, m->tree_count * sizeof *body->stamp);
-        memset(body->asked, 0, m->tree_count * sizeof *body->asked);
-        memset(body->rough, 0, m->tree_count * sizeof *body->rough);
+        memset(body->state, 0, m->tree_count * sizeof *body->state);
         memset(body->vertex_stamp, 0, m->vertex_count * sizeof *body->vertex_stamp);
-        body->step = 1;
+        body->step = 1, body->whole_step = body->drift_step = 0;
     }
     body->whole = body->skinned = false;
     body->looked_before = body->looked, body->looked = 0;
@@ -224,7 +223,7 @@ void sac_meshless_refit(sac_meshless *body)
                          body->dops, m->corner_count, m->def.k};
     skin_all(body);
     sac_bound_kernels_active()->look(&look, 0, m->tree_count);
-    body->whole = true;
+    body->whole = true, body->whole_step = body->step;
     body->refits += m->tree_count;
 }
 
@@ -248,14 +247,53 @@ void sac_meshless_bound(sac_meshless *body, uint32_t node, sac_meshless_fit fit,
     sac_bound_kernels_active()->bound(&job, out);
 }
 
+/* The last step is in `then`. A step that nobody noted ends what is known. */
+void sac_meshless_note_drift(sac_meshless *body)
+{
+    const sac_meshless_model *m = body->model;
+    uint32_t wide = wide_of(m);
+    if (body->drift_step == body->step) return;
+    if (!body->drift_step || body->drift_step != body->step - 1) body->drift_from = body->step;
+    body->drift_step = body->step;
+    for (uint32_t n = SAC_MESHLESS_LASTS; n > 1; n--)
+        memcpy(body->drift[n], body->drift[n - 1], wide * sizeof(float));
+    sac_drift_job job = {body->blocks, body->then, m->reach, (m->node_count + 7) / 8, m->def.k};
+    sac_bound_kernels_active()->drift(&job, body->drift[1]);
+    for (uint32_t n = 2; n <= SAC_MESHLESS_LASTS; n++)
+        for (uint32_t d = 0; d < wide; d++) body->drift[n][d] += body->drift[1][d];
+    for (uint32_t n = 1; n <= SAC_MESHLESS_LASTS; n++) {
+        body->drift_spread[n] = 0;
+        for (uint32_t d = 0; d < 3; d++)
+            body->drift_spread[n] += body->drift[n][d] + body->drift[n][m->def.k / 2 + d];
+    }
+}
+
+/* The bound of an earlier step, wherever its vertices have gone since; false if that was too long ago. */
+static bool carry_on(sac_meshless *body, uint32_t node)
+{
+    sac_meshless_state *state = &body->state[node];
+    uint32_t wide = wide_of(body->model), since = state->stamp, made = state->made;
+    if (made < body->whole_step) since = made = body->whole_step;
+    if (body->drift_step != body->step || !made || made < body->drift_from ||
+        body->step - made > SAC_MESHLESS_LASTS ||
+        body->drift_spread[body->step - made] > SAC_MESHLESS_LOOSE * body->model->girth[node])
+        return false;
+    float *out = body->dops + (size_t)node * wide;
+    const float *way = body->drift[body->step - since];
+    for (uint32_t d = 0; d < wide; d++) out[d] += way[d];
+    state->stamp = body->step, state->made = made, state->fit = SAC_MESHLESS_OLD;
+    return true;
+}
+
 /* A patch from its vertices, with all below it: they cost less than bounds would, and are as tight as can be.
  */
 static void look_at(sac_meshless *body, const sac_meshless_patch *patch)
 {
     const sac_meshless_model *m = body->model;
     const sac_bound_kernels *kernels = sac_bound_kernels_active();
-    if (body->stamp[patch->node] == body->step) return;
-    body->stamp[patch->node] = body->step;
+    sac_meshless_state *state = &body->state[patch->node];
+    if (state->stamp == body->step && state->fit == SAC_MESHLESS_FINE) return;
+    state->stamp = state->made = body->step, state->fit = SAC_MESHLESS_FINE;
     body->looked++;
     if (body->whole) return;
     sac_skin_job skin = skin_of(body, body->now);
@@ -281,52 +319,83 @@ static void bound_within(sac_meshless *body, uint32_t node, sac_meshless_fit fit
     float *out = body->dops + (size_t)node * wide;
     sac_meshless_bound(body, node, fit, out);
     body->refits++;
-    if (!node || body->stamp[parent] != body->step) return;
+    if (!node || body->state[parent].stamp != body->step) return;
     const float *up = body->dops + (size_t)parent * wide;
     for (uint32_t d = 0; d < wide; d++) out[d] = up[d] < out[d] ? up[d] : out[d];
+}
+
+static bool goes_on(const sac_meshless *body, uint32_t node)
+{
+    uint32_t asked = body->state[body->model->tree[node].child].asked;
+    return asked && body->step - asked <= SAC_MESHLESS_KEEP;
+}
+
+static void make(sac_meshless *body, uint32_t node, bool rough)
+{
+    const sac_meshless_model *m = body->model;
+    const sac_meshless_node *n = &m->tree[node];
+    uint32_t wide = wide_of(m);
+    body->state[node].fit = SAC_MESHLESS_FINE;
+    if (goes_on(body, node)) {
+        /* The last query went on below: so will this one. Bounds are made at its front, and merged above. */
+        for (uint32_t c = n->child; c < n->child + 2; c++) {
+            if (body->state[c].stamp == body->step && body->state[c].fit != SAC_MESHLESS_OLD) continue;
+            if (m->patch_of[c] == UINT32_MAX && goes_on(body, c))
+                make(body, c, rough);
+            else
+                sac_meshless_fit_node(body, c, rough);
+        }
+        merge(body->dops + (size_t)node * wide, body->dops + (size_t)n->child * wide, wide);
+        body->refits++;
+    } else if (rough && m->def.fit == SAC_MESHLESS_EXACT) {
+        bound_within(body, node, SAC_MESHLESS_EQ12);
+        body->state[node].fit = SAC_MESHLESS_ROUGH;
+    } else {
+        bound_within(body, node, m->def.fit);
+    }
+    body->state[node].stamp = body->state[node].made = body->step;
 }
 
 const float *sac_meshless_fit_node(sac_meshless *body, uint32_t node, bool rough)
 {
     const sac_meshless_model *m = body->model;
-    const sac_meshless_node *n = &m->tree[node];
-    uint32_t wide = wide_of(m);
-    float *out = body->dops + (size_t)node * wide;
-    if (m->patch_of[node] != UINT32_MAX) {
-        look_at(body, &m->patches[m->patch_of[node]]);
-        return out;
+    uint32_t patch = m->patch_of[node];
+    const float *out = body->dops + (size_t)node * wide_of(m);
+    if (patch != UINT32_MAX) {
+        /* What is inside a patch is as its top. */
+        if (rough && !body->whole && m->patches[patch].node == node &&
+            (body->state[node].stamp == body->step || carry_on(body, node)))
+            return out;
+        look_at(body, &m->patches[patch]);
+    } else if (!body->whole && body->state[node].stamp != body->step && !(rough && carry_on(body, node))) {
+        make(body, node, rough);
     }
-    if (body->whole || body->stamp[node] == body->step) return out;
-    uint32_t asked = body->asked[n->child];
-    if (asked && body->step - asked <= SAC_MESHLESS_KEEP) {
-        /* The last query went on below: so will this one. Bounds are made at its front, and merged above. */
-        sac_meshless_fit_node(body, n->child, rough), sac_meshless_fit_node(body, n->child + 1, rough);
-        merge(out, body->dops + (size_t)n->child * wide, wide);
-        body->refits++;
-    } else if (rough && m->def.fit == SAC_MESHLESS_EXACT) {
-        bound_within(body, node, SAC_MESHLESS_EQ12);
-        body->rough[node] = body->step;
-    } else {
-        bound_within(body, node, m->def.fit);
-    }
-    body->stamp[node] = body->step;
     return out;
 }
 
 bool sac_meshless_refine(sac_meshless *body, uint32_t node)
 {
-    if (body->rough[node] != body->step) return false;
-    body->rough[node] = 0;
-    bound_within(body, node, body->model->def.fit);
+    const sac_meshless_model *m = body->model;
+    uint32_t patch = m->patch_of[node];
+    if (body->whole || body->state[node].fit == SAC_MESHLESS_FINE || body->state[node].stamp != body->step)
+        return false;
+    if (patch != UINT32_MAX) {
+        look_at(body, &m->patches[patch]);
+    } else if (body->state[node].fit == SAC_MESHLESS_OLD) {
+        make(body, node, true);
+    } else {
+        body->state[node].fit = SAC_MESHLESS_FINE;
+        bound_within(body, node, m->def.fit);
+    }
     return true;
 }
 
 const float *sac_meshless_dop(sac_meshless *body, uint32_t node)
 {
     sac_meshless_begin(body);
-    body->asked[node] = body->step;
+    body->state[node].asked = body->step;
     const float *out = sac_meshless_fit_node(body, node, false);
-    sac_meshless_refine(body, node);
+    while (sac_meshless_refine(body, node)) continue;
     return out;
 }
 

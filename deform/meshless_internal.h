@@ -22,6 +22,10 @@ enum { SAC_MESHLESS_PAIRED = 32 };
 /* So many steps a front stays as deep as it was. Merged bounds are tighter than made ones: with one step a
  * front would go up and down in turn. */
 enum { SAC_MESHLESS_KEEP = 6 };
+/* A bound up to so many steps old is carried on by how far vertices can have gone since, while that is no
+ * more than this share of its size. */
+enum { SAC_MESHLESS_LASTS = 15 };
+#define SAC_MESHLESS_LOOSE 0.3f
 /* A surface of which this share of patches was looked at is refitted as a whole next time. */
 #define SAC_MESHLESS_WHOLE 0.5f
 
@@ -54,6 +58,11 @@ typedef struct sac_meshless_influence {
     uint32_t node;
     float weight;
 } sac_meshless_influence;
+
+/* Of eight simulation nodes, the box of the vertices at rest that each moves; half below 0: none. */
+typedef struct sac_meshless_reach {
+    _Alignas(32) float centre[3][8], half[3][8];
+} sac_meshless_reach;
 
 /* The surface as it was given, and what its vertices follow, for who draws it. */
 typedef struct sac_meshless_given {
@@ -89,11 +98,27 @@ struct sac_meshless_model {
     sac_link_block *links;
     uint32_t *parents, *wide_node, wide_blocks, wide_nodes, wide_leaves, wide_depth;
     uint32_t level_block[SAC_TREE_MOST_DEPTH + 2];
-    float (*normal)[3]; /* of tree nodes at rest; zero: unknown */
+    float (*normal)[3];        /* of tree nodes at rest; zero: unknown */
+    float *girth;              /* of tree nodes at rest: halves of their boxes, in all */
+    sac_meshless_reach *reach; /* of blocks of simulation nodes */
     /* Neighbours of the simulation nodes and their inverted moments, for gradients. */
     uint32_t *near_first, *near;
     double (*near_inverse)[3][3], (*near_keep)[3][3];
 };
+
+/* How good a bound is. */
+enum {
+    SAC_MESHLESS_FINE,  /* as the definition asks for */
+    SAC_MESHLESS_ROUGH, /* by equation 12 */
+    SAC_MESHLESS_OLD,   /* of an earlier step, carried on */
+};
+
+typedef struct sac_meshless_state {
+    uint32_t stamp; /* the step its bound is of */
+    uint32_t made;  /* the step in which it was last made anew */
+    uint32_t asked; /* the step in which it was last asked for */
+    uint32_t fit;   /* one of these */
+} sac_meshless_state;
 
 struct sac_meshless {
     sac_arena arena;
@@ -103,12 +128,18 @@ struct sac_meshless {
     float *wide;     /* of each node, four columns of directions */
     float *dops;     /* SAC_MESHLESS_WIDE(k) a tree node */
     float (*now)[8]; /* vertices that were looked at in the step of their stamp: x y z -x -y -z x y */
-    uint32_t *vertex_stamp, *stamp, step;
-    bool changed;    /* since the step */
-    uint32_t *asked; /* of each tree node, the step it was last asked for in */
-    uint32_t *rough; /* the step in which equation 12 alone was asked for */
-    bool skinned;    /* all vertices are as of this step */
-    bool whole;      /* all of it is as of this step */
+    uint32_t *vertex_stamp, step;
+    sac_meshless_state *state; /* of each tree node */
+    bool changed;              /* since the step */
+    bool skinned;              /* all vertices are as of this step */
+    bool whole;                /* all of it is as of this step */
+    uint32_t whole_step;       /* the last in which it was */
+    /* How far vertices can have gone in the last n steps, n up to SAC_MESHLESS_LASTS, along k directions.
+     * Known since the step drift_from. */
+    float (*drift)[SAC_MESHLESS_WIDE(SAC_MESHLESS_MOST_K)];
+    float *then;                                /* blocks as of drift_step */
+    float drift_spread[SAC_MESHLESS_LASTS + 1]; /* both ways along the axes, in all */
+    uint32_t drift_step, drift_from;
     uint64_t refits;
     uint32_t looked, looked_before; /* patches asked for in this step and the last */
     float *scratch;                 /* SAC_MESHLESS_SCRATCH */
@@ -123,6 +154,13 @@ typedef struct sac_bound_job {
     bool exact, oriented;
     float *scratch;
 } sac_bound_job;
+
+typedef struct sac_drift_job {
+    const float *now;
+    float *then; /* becomes `now` */
+    const sac_meshless_reach *reach;
+    uint32_t blocks, k;
+} sac_drift_job;
 
 typedef struct sac_skin_job {
     const float *rows;
@@ -149,6 +187,12 @@ typedef struct sac_bound_kernels {
                       uint32_t step);
     /* Tree nodes [first, end), last to first: leaves from their vertices, others from their children. */
     void (*look)(const sac_look_job *job, uint32_t first, uint32_t end);
+    /* The farthest way of any vertex along the directions, in whole vectors. */
+    void (*drift)(const sac_drift_job *job, float *out);
+    /* Which of eight pairs of triangles cross, as sac_triangles_cross has it. Bits of `unsure` are for it to
+     * say: triangles in one plane, and numbers that overflow. corner[c][i]: corner c of the first (c < 3) or
+     * the second triangle of pair i. */
+    uint32_t (*cross)(const float *const corner[6][8], uint32_t *unsure);
 } sac_bound_kernels;
 extern const sac_bound_kernels sac_bound_kernels_scalar, sac_bound_kernels_sse2, sac_bound_kernels_avx2,
     sac_bound_kernels_avx512, sac_bound_kernels_neon;
@@ -165,11 +209,13 @@ uint32_t sac_meshless_find_weights(const sac_meshless_model *m, const float rest
                                    const sac_meshless_weights *given, sac_meshless_influence *out);
 bool sac_meshless_find_neighbours(sac_meshless_model *m);
 
-/* meshless.c: bounds of a node as the body is now. `rough`: equation 12 will do where a bound is needed; what
- * is not apart by it is worth the optimum. */
+/* meshless.c: bounds of a node as the body is now. `rough`: what is known of it from the last steps will do,
+ * or else equation 12; what is not apart by that is worth more. */
 const float *sac_meshless_fit_node(sac_meshless *body, uint32_t node, bool rough);
-/* Makes a rough one as tight as the definition asks for; false if it was. */
+/* Makes a rough one tighter; false if it is as the definition asks for. */
 bool sac_meshless_refine(sac_meshless *body, uint32_t node);
+/* Once a step, by who asks for rough ones. */
+void sac_meshless_note_drift(sac_meshless *body);
 void sac_meshless_begin(sac_meshless *body);
 /* Where a vertex (in the order of the tree) is, as `now` has it. */
 void sac_meshless_place(const sac_meshless *body, uint32_t vertex, float out[8]);

@@ -155,9 +155,9 @@ static void fit_block(sac_meshless_cover *cover, uint32_t block)
     cover->step[block] = body->step;
     for (uint32_t lane = 0; lane < SAC_LANES; lane++) { /* the levels in between will be merged next time */
         if (own[lane] == UINT32_MAX) continue;
-        body->asked[own[lane]] = body->step;
+        body->state[own[lane]].asked = body->step;
         for (uint32_t n = own[lane]; n != above; n = m->tree[n].parent)
-            body->asked[m->tree[m->tree[n].parent].child] = body->step;
+            body->state[m->tree[m->tree[n].parent].child].asked = body->step;
     }
     for (uint32_t lane = 0; lane < SAC_LANES; lane++) {
         uint32_t node = own[lane];

@@ -115,82 +115,132 @@ static sac_f8 box_of(float (*const now)[8], const uint32_t *corner)
                       sac_f8_load(now[corner[2]]));
 }
 
-static uint32_t cross_leaves(const sac_meshless *a, const sac_meshless *b, uint32_t na, uint32_t nb,
-                             sac_meshless_pair *out, uint32_t room)
+/* Pairs of triangles that wait until there are eight. */
+typedef struct waiting {
+    const float *corner[6][8];
+    sac_meshless_pair pair[8];
+    uint32_t count, found, room;
+    sac_meshless_pair *out;
+    uint32_t (*cross)(const float *const corner[6][8], uint32_t *unsure);
+} waiting;
+
+static void try_all(waiting *b)
 {
-    const sac_meshless_model *ma = a->model, *mb = b->model;
-    const sac_meshless_node *one = &ma->tree[na], *two = &mb->tree[nb];
-    uint32_t found = 0;
-    bool single = one->count == 1 && two->count == 1; /* then their boxes are known to overlap */
-    for (uint32_t i = one->first; i < one->first + one->count; i++) {
-        const uint32_t *ca = ma->corners + (size_t)i * 3;
-        _Alignas(32) float box[8];
-        sac_f8_store(box, box_of(a->now, ca));
-        sac_f8 turned = turned_box(box);
-        for (uint32_t j = two->first; j < two->first + two->count; j++) {
-            const uint32_t *cb = mb->corners + (size_t)j * 3;
-            if (!single && !overlap_boxes(box_of(b->now, cb), turned)) continue;
-            float p[3][3], q[3][3];
-            for (int c = 0; c < 3; c++) {
-                memcpy(p[c], a->now[ca[c]], sizeof p[c]);
-                memcpy(q[c], b->now[cb[c]], sizeof q[c]);
-            }
-            if (!sac_triangles_cross((const float(*)[3])p, (const float(*)[3])q)) continue;
-            if (found < room) out[found] = (sac_meshless_pair){ma->primitives[i], mb->primitives[j]};
-            found++;
+    uint32_t unsure;
+    if (!b->count) return;
+    for (int c = 0; c < 6; c++)
+        for (uint32_t i = b->count; i < 8; i++) b->corner[c][i] = b->corner[c][0];
+    uint32_t crossing = b->cross((const float *const(*)[8])b->corner, &unsure);
+    for (uint32_t i = 0; i < b->count; i++) {
+        bool yes = crossing >> i & 1u;
+        if (unsure >> i & 1u) {
+            float t[6][3];
+            for (int c = 0; c < 6; c++) memcpy(t[c], b->corner[c][i], sizeof t[c]);
+            yes = sac_triangles_cross((const float(*)[3])t, (const float(*)[3])(t + 3));
         }
+        if (yes && b->found < b->room) b->out[b->found] = b->pair[i];
+        b->found += yes;
     }
-    return found;
+    b->count = 0;
+}
+
+static void wait_for(waiting *b, const sac_meshless *a, const sac_meshless *other, uint32_t i, uint32_t j)
+{
+    const uint32_t *ca = a->model->corners + (size_t)i * 3, *cb = other->model->corners + (size_t)j * 3;
+    for (int c = 0; c < 3; c++) {
+        b->corner[c][b->count] = a->now[ca[c]];
+        b->corner[3 + c][b->count] = other->now[cb[c]];
+    }
+    b->pair[b->count++] = (sac_meshless_pair){a->model->primitives[i], other->model->primitives[j]};
+    if (b->count == 8) try_all(b);
+}
+
+static void cross_leaves(waiting *all, const sac_meshless *a, const sac_meshless *b,
+                         const sac_meshless_node *one, const sac_meshless_node *two)
+{
+    if (one->count == 1 && two->count == 1) { /* their boxes are known to overlap */
+        wait_for(all, a, b, one->first, two->first);
+        return;
+    }
+    for (uint32_t i = one->first; i < one->first + one->count; i++) {
+        _Alignas(32) float box[8];
+        sac_f8_store(box, box_of(a->now, a->model->corners + (size_t)i * 3));
+        sac_f8 turned = turned_box(box);
+        for (uint32_t j = two->first; j < two->first + two->count; j++)
+            if (overlap_boxes(box_of(b->now, b->model->corners + (size_t)j * 3), turned))
+                wait_for(all, a, b, i, j);
+    }
+}
+
+/* The children of a node, asked for. */
+static void open_node(sac_meshless *body, uint32_t child)
+{
+    if (body->state[child].asked == body->step) return;
+    body->state[child].asked = body->step;
+    sac_meshless_fit_node(body, child, true), sac_meshless_fit_node(body, child + 1, true);
+}
+
+static bool is_rough(const sac_meshless *body, uint32_t child)
+{
+    return (body->state[child].fit | body->state[child + 1].fit) != SAC_MESHLESS_FINE && !body->whole;
+}
+
+/* Do two nodes meet? Each is made tighter as long as they do. */
+static bool meets(sac_meshless *a, sac_meshless *b, uint32_t na, uint32_t nb)
+{
+    uint32_t half_k = a->model->def.k / 2;
+    size_t wide = SAC_MESHLESS_WIDE(a->model->def.k);
+    const float *one = a->dops + na * wide, *two = b->dops + nb * wide;
+    bool near = overlap(one, two, half_k);
+    while (near && sac_meshless_refine(a, na)) near = overlap(one, two, half_k);
+    while (near && sac_meshless_refine(b, nb)) near = overlap(one, two, half_k);
+    return near;
 }
 
 uint32_t sac_meshless_meet(sac_meshless *a, sac_meshless *b, sac_meshless_pair *out, uint32_t room)
 {
     enum { MOST = 128 }; /* binary trees of at most 2^24 leaves: three pairs a level wait */
     const sac_meshless_model *ma = a->model, *mb = b->model;
-    uint32_t half_k = ma->def.k / 2, top = 0, found = 0;
-    size_t wide = SAC_MESHLESS_WIDE(ma->def.k);
     if (!ma->triangle_count || !mb->triangle_count || ma->def.k != mb->def.k || a == b) return 0;
+    const sac_meshless_node *ta = ma->tree, *tb = mb->tree;
+    waiting all = {.room = room, .out = out, .cross = sac_bound_kernels_active()->cross};
+    uint32_t stack[MOST][2], top = 0;
     sac_meshless *bodies[2] = {a, b};
-    const sac_meshless_node *trees[2] = {ma->tree, mb->tree};
-    uint32_t stack[MOST][2];
     for (int s = 0; s < 2; s++) {
         sac_meshless_begin(bodies[s]);
-        bodies[s]->asked[0] = bodies[s]->step;
+        sac_meshless_note_drift(bodies[s]);
+        bodies[s]->state[0].asked = bodies[s]->step;
         sac_meshless_fit_node(bodies[s], 0, true);
     }
-    if (!overlap(a->dops, b->dops, half_k)) return 0;
+    if (!meets(a, b, 0, 0)) return 0;
     stack[top][0] = stack[top][1] = 0, top++;
     while (top) {
-        uint32_t pair[2], child[2], count[2];
         top--;
-        for (int s = 0; s < 2; s++) pair[s] = stack[top][s], child[s] = trees[s][pair[s]].child;
-        if (!child[0] && !child[1]) {
-            found += cross_leaves(a, b, pair[0], pair[1], out + (found < room ? found : room),
-                                  found < room ? room - found : 0);
+        uint32_t na = stack[top][0], nb = stack[top][1], ca = ta[na].child, cb = tb[nb].child;
+        if (!ca && !cb) {
+            cross_leaves(&all, a, b, &ta[na], &tb[nb]);
             continue;
         }
         /* Both are opened, but for a leaf. */
-        for (int s = 0; s < 2; s++) {
-            count[s] = child[s] ? 2 : 1;
-            if (!child[s]) {
-                child[s] = pair[s];
-            } else if (bodies[s]->asked[child[s]] != bodies[s]->step) {
-                bodies[s]->asked[child[s]] = bodies[s]->step;
-                sac_meshless_fit_node(bodies[s], child[s], true);
-                sac_meshless_fit_node(bodies[s], child[s] + 1, true);
+        if (ca) open_node(a, ca);
+        if (cb) open_node(b, cb);
+        if (ca && cb && ma->def.k == 6 && !is_rough(a, ca) && !is_rough(b, cb)) {
+            /* Nothing to make tighter. Pairs are written in any case, and kept if they meet. */
+            const float *one = a->dops + (size_t)ca * 8, *two = b->dops + (size_t)cb * 8;
+            sac_f8 first = sac_f8_load(one), second = sac_f8_load(one + 8);
+            for (uint32_t k = 0; k < 2; k++) {
+                sac_f8 turned = turned_box(two + 8 * k);
+                stack[top][0] = ca, stack[top][1] = cb + k;
+                top += overlap_boxes(first, turned);
+                stack[top][0] = ca + 1, stack[top][1] = cb + k;
+                top += overlap_boxes(second, turned);
             }
+            continue;
         }
-        for (uint32_t i = 0; i < count[0]; i++)
-            for (uint32_t k = 0; k < count[1]; k++) { /* written in any case, kept if they meet */
-                uint32_t na = child[0] + i, nb = child[1] + k;
-                stack[top][0] = na, stack[top][1] = nb;
-                bool near = overlap(a->dops + na * wide, b->dops + nb * wide, half_k);
-                if (near && sac_meshless_refine(a, na))
-                    near = overlap(a->dops + na * wide, b->dops + nb * wide, half_k);
-                if (near && sac_meshless_refine(b, nb))
-                    near = overlap(a->dops + na * wide, b->dops + nb * wide, half_k);
-                top += near;
-            }
+        for (uint32_t i = ca ? ca : na, ends = ca ? ca + 2 : na + 1; i < ends; i++)
+            for (uint32_t k = cb ? cb : nb, end = cb ? cb + 2 : nb + 1; k < end; k++)
+                if (meets(a, b, i, k)) stack[top][0] = i, stack[top][1] = k, top++;
     }
-    return found;
+    try_all(&all);
+    return all.found;
 }

@@ -311,6 +311,40 @@ static bool settle(building *b)
     return true;
 }
 
+/* What each simulation node moves at rest. */
+static bool find_reach(building *b)
+{
+    sac_meshless_model *m = b->model;
+    uint32_t blocks = (m->node_count + 7) / 8;
+    m->reach = sac_arena_alloc(&m->arena, blocks, sizeof *m->reach);
+    float(*box)[2][3] = sac_alloc(m->node_count, sizeof *box);
+    for (uint32_t j = 0; box && j < m->node_count; j++)
+        for (int a = 0; a < 3; a++) box[j][0][a] = FLT_MAX, box[j][1][a] = -FLT_MAX;
+    for (uint32_t v = 0; box && v < m->vertex_count; v++)
+        for (uint32_t k = m->first[v]; k < m->first[v + 1]; k++) {
+            float *low = box[m->influence[k].node][0], *high = box[m->influence[k].node][1];
+            for (int a = 0; a < 3; a++) {
+                float at = m->vertices[v][a];
+                low[a] = at < low[a] ? at : low[a], high[a] = at > high[a] ? at : high[a];
+            }
+        }
+    for (uint32_t j = 0; m->reach && box && j < blocks * 8; j++) {
+        sac_meshless_reach *r = &m->reach[j / 8];
+        for (int a = 0; a < 3; a++) {
+            float low = j < m->node_count ? box[j][0][a] : 1, high = j < m->node_count ? box[j][1][a] : -1;
+            float middle = low > high ? 0 : 0.5f * low + 0.5f * high, size = fmaxf(fabsf(low), fabsf(high));
+            r->centre[a][j % 8] = middle;
+            r->half[a][j % 8] =
+                low > high ? -1 : fmaxf(high - middle, middle - low) * (1 + 4e-7f) + 1e-12f * size;
+        }
+    }
+    m->girth = sac_arena_alloc(&m->arena, m->tree_count, sizeof *m->girth);
+    for (uint32_t i = 0; m->girth && i < m->tree_count; i++)
+        m->girth[i] = (m->rest[i].half[0] + m->rest[i].half[1]) + m->rest[i].half[2];
+    sac_free(box, m->node_count, sizeof *box);
+    return box && m->reach && m->girth;
+}
+
 static bool keep_given(building *b)
 {
     sac_meshless_model *m = b->model;
@@ -354,7 +388,7 @@ static bool build(building *b, const sac_meshless_weights *weights)
     b->members = sac_alloc(m->vertex_count, sizeof *b->members);
     bool ok = m->tree && m->rest && m->patch_of && m->primitives && b->first && b->all && b->low && b->high &&
               b->sum && b->hits && b->touched && b->seen && b->members && find_weights(b, weights) &&
-              grow(b) && settle(b) && keep_given(b) && sac_meshless_widen(m);
+              grow(b) && settle(b) && find_reach(b) && keep_given(b) && sac_meshless_widen(m);
     sac_free(b->first, (size_t)m->vertex_count + 1, sizeof *b->first);
     sac_free(b->all, count, sizeof *b->all);
     sac_free(b->low, m->node_count, sizeof *b->low), sac_free(b->high, m->node_count, sizeof *b->high);

@@ -345,6 +345,99 @@ static void surface_follows_a_soft_body(void **state)
     }
 }
 
+/* Node transformations that change little from step to step: the whole turns and goes one way, each node
+ * strays by itself. */
+static void drift_along(play *p, sac_meshless *body, uint32_t step, float way)
+{
+    float turn = 0.02f * (float)step, c = 1 - turn * turn / 2, s = turn;
+    for (uint32_t j = 0; j < p->node_count; j++) {
+        float stray = 0.02f * sinf(0.3f * (float)step + (float)j);
+        float rows[3][4] = {{c + stray, -s, 0, way * (float)step},
+                            {s, c, stray, stray},
+                            {0, -stray, 1, -0.3f * way * (float)step}};
+        assert_int_equal(sac_meshless_set_node(body, j, (const float(*)[4])rows, NULL), SAC_OK);
+    }
+}
+
+/* What a meeting knows of a node in this step, made now or carried on from an earlier one, holds its
+ * vertices. Steps in which nobody asks, and whole refits, come in between. */
+static void bounds_are_carried_on(void **state)
+{
+    (void)state;
+    uint32_t ks[] = {6, 14, 18, 26}, carried = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        sac_meshless_def def = sac_default_meshless_def();
+        def.k = ks[i];
+        play p;
+        begin(&p, 1200, 60, &def, false);
+        sac_meshless *other;
+        assert_int_equal(sac_meshless_create(p.model, &other, NULL), SAC_OK);
+        for (uint32_t step = 0; step < 60; step++) {
+            drift_along(&p, p.body, step, -0.01f);
+            drift_along(&p, other, step + 20, 0.01f);
+            if (step % 17 == 5) sac_meshless_refit(p.body);
+            if (step % 23 == 7) sac_meshless_dop(p.body, 0);
+            if (step % 23 == 7) continue;
+            sac_meshless_meet(p.body, other, NULL, 0);
+            const sac_meshless_model *m = p.model;
+            for (uint32_t node = 0; node < m->tree_count && !p.body->whole; node++) {
+                if (p.body->state[node].stamp != p.body->step) continue;
+                const float *dop = p.body->dops + (size_t)node * SAC_MESHLESS_WIDE(ks[i]);
+                carried += p.body->state[node].fit == SAC_MESHLESS_OLD;
+                const sac_meshless_node *n = &m->tree[node];
+                for (uint32_t v = n->first * 3; v < (n->first + n->count) * 3; v++) {
+                    float now[8];
+                    sac_meshless_place(p.body, m->corners[v], now);
+                    for (uint32_t d = 0; d < ks[i] / 2; d++) {
+                        float g[3];
+                        sac_meshless_direction(ks[i], d, g);
+                        double at = (double)g[0] * now[0] + (double)g[1] * now[1] + (double)g[2] * now[2];
+                        assert_true(at <= dop[d] && -at <= dop[ks[i] / 2 + d]);
+                    }
+                }
+            }
+        }
+        sac_meshless_destroy(&other);
+        end(&p);
+    }
+    assert_true(carried > 200);
+}
+
+/* Eight pairs at once give what one at a time does; many touch, share corners or lie in one plane. */
+static void eight_triangles_as_one(void **state)
+{
+    (void)state;
+    sac_rng rng = sac_rng_seed(12);
+    uint32_t crossing = 0, unsures = 0;
+    for (int trial = 0; trial < 4000; trial++) {
+        float t[8][6][8];
+        const float *corner[6][8];
+        for (int i = 0; i < 8; i++)
+            for (int c = 0; c < 6; c++) {
+                for (int r = 0; r < 8; r++)
+                    t[i][c][r] = trial % 2 ? (float)sac_rng_below(&rng, 3) : sac_rng_range(&rng, -1, 1);
+                if (trial % 7 == 3 && c == i % 6) t[i][c][i % 3] = 1e30f;
+                corner[c][i] = t[i][c];
+            }
+        for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+            if (!runs(k)) continue;
+            uint32_t unsure, yes = kernels[k]->cross((const float *const(*)[8])corner, &unsure);
+            assert_int_equal(yes & unsure, 0);
+            for (int i = 0; i < 8; i++) {
+                float a[3][3], b[3][3];
+                for (int c = 0; c < 3; c++)
+                    memcpy(a[c], t[i][c], sizeof a[c]), memcpy(b[c], t[i][3 + c], sizeof b[c]);
+                bool one = sac_triangles_cross((const float(*)[3])a, (const float(*)[3])b);
+                unsures += unsure >> i & 1u;
+                if (unsure >> i & 1u) continue;
+                assert_int_equal(yes >> i & 1u, one);
+                crossing += one;
+            }
+        }
+    }
+    assert_true(crossing > 1000 && unsures > 100 && unsures < 40000);
+}
+
 static void same_bits_on_all_paths(void **state)
 {
     (void)state;
@@ -370,6 +463,16 @@ static void same_bits_on_all_paths(void **state)
                     if (simd == SAC_SIMD_SCALAR) memcpy(first, out, def.k * sizeof(float));
                     assert_memory_equal(first, out, def.k * sizeof(float));
                 }
+        }
+        float way[2][SAC_MESHLESS_WIDE(SAC_MESHLESS_MOST_K)];
+        for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+            uint32_t blocks = (p.node_count + 7) / 8;
+            size_t bytes = (size_t)blocks * 8 * SAC_MESHLESS_ROW * sizeof(float);
+            sac_drift_job job = {p.body->blocks, p.body->then, p.model->reach, blocks, def.k};
+            if (!runs(k)) continue;
+            memset(p.body->then, 0, bytes);
+            kernels[k]->drift(&job, way[k > 0]);
+            assert_memory_equal(way[0], way[k > 0], def.k * sizeof(float));
         }
         sac_simd_force(before, NULL);
         end(&p);
@@ -421,6 +524,7 @@ int main(void)
         cmocka_unit_test(equation_12_is_wider),        cmocka_unit_test(dops_hold_their_vertices),
         cmocka_unit_test(root_is_close_to_the_truth),  cmocka_unit_test(refits_only_where_asked),
         cmocka_unit_test(surface_follows_a_soft_body), cmocka_unit_test(same_bits_on_all_paths),
+        cmocka_unit_test(bounds_are_carried_on),       cmocka_unit_test(eight_triangles_as_one),
         cmocka_unit_test(bad_input_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
