@@ -216,20 +216,30 @@ void sac_world_choose(sac_world *world)
     world->report.rungs[SAC_RUNG_BODIES] += world->awake_count - world->chosen_count;
 }
 
-void sac_world_drop(sac_world *world, uint32_t keep)
+void sac_body_defer(sac_world *world, uint32_t slot)
+{
+    if (!(world->flags[slot] & SAC_BODY_CHOSEN) || must(world, slot)) return;
+    world->flags[slot] &= ~(uint32_t)SAC_BODY_CHOSEN;
+    world->clear_until[slot] = 0;
+    world->report.rungs[SAC_RUNG_BODIES]++;
+}
+
+void sac_world_forget_deferred(sac_world *world)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < world->chosen_count; i++) {
-        uint32_t slot = world->chosen[i];
-        if (kept < keep || must(world, slot)) {
-            world->chosen[kept++] = slot;
-            continue;
-        }
-        world->flags[slot] &= ~(uint32_t)SAC_BODY_CHOSEN;
-        world->clear_until[slot] = 0;
-        world->report.rungs[SAC_RUNG_BODIES]++;
-    }
+    for (uint32_t i = 0; i < world->chosen_count; i++)
+        if (world->flags[world->chosen[i]] & SAC_BODY_CHOSEN) world->chosen[kept++] = world->chosen[i];
     world->chosen_count = kept;
+}
+
+void sac_world_drop(sac_world *world, uint32_t keep)
+{
+    for (uint32_t i = 0, kept = 0; i < world->chosen_count; i++)
+        if (kept < keep || must(world, world->chosen[i]))
+            kept++;
+        else
+            sac_body_defer(world, world->chosen[i]);
+    sac_world_forget_deferred(world);
 }
 
 void sac_world_shed(sac_world *world, bool read)

@@ -189,44 +189,56 @@ static void wait(sac_world *world, uint32_t slot, float seconds)
     if (length3(v) < length3(hot->v)) memcpy(hot->v, v, sizeof v);
 }
 
-/* What is left to do for each when time is up: is it alone, and does it outlast another? */
-static const double BLIND_NS = 500;
+/* Who outlasts a body that was stopped, all rounds together: for each fast one. */
+static const double ROUNDS_NS = 300;
+static const float UNDECIDED = -1;
 
-void sac_world_limit_fast(sac_world *world)
+/* Those nobody can be in the way of go their whole way. Where time is up before all were asked, the others
+ * are looked at. */
+static void part_alone(sac_world *world, const uint32_t *fast, uint32_t count, sac_stop *stop)
 {
-    sac_stop stop;
-    uint32_t *fast = world->extra, count = 0, changed = 0;
-    for (uint32_t i = 0; i < world->chosen_count; i++)
-        if (is_fast(world, world->chosen[i])) fast[count++] = world->chosen[i];
-    world->report.fast = count;
-    uint64_t now = sac_world_now(world), limit = world->step_deadline_ns;
-    if (limit != UINT64_MAX) {
-        double tail = sac_predictor_reserve_ns(&world->costs.finish, world->awake_count, world->chosen_count);
-        double left = limit > now ? (double)(limit - now) : 0;
-        limit = now + (uint64_t)fmax(left - tail - BLIND_NS * count, 0.25 * left);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = fast[i];
+        bool alone = false;
+        if (!sac_stop_reached(stop)) {
+            alone = !has_company(world, slot);
+            sac_stop_did(stop, 100u + 20u * world->listed[slot]);
+        }
+        world->sweep_round[slot] = 0;
+        world->hot[slot].share = alone ? share_in_box(world, slot) : UNDECIDED;
     }
-    sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
+}
+
+static void look_ahead(sac_world *world, const uint32_t *fast, uint32_t count, sac_stop *stop)
+{
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = fast[i];
         sac_body_hot *hot = &world->hot[slot];
-        world->sweep_round[slot] = 0;
-        if (!has_company(world, slot)) {
-            hot->share = share_in_box(world, slot);
-        } else if (sac_stop_reached(&stop)) {
+        if (hot->share >= 0) continue;
+        if (sac_stop_reached(stop)) {
             /* No time to look: as far as it is safe. */
             hot->share = blind_share(hot);
             world->report.rungs[SAC_RUNG_HELD]++;
         } else {
-            sac_stop_did(&stop, 20);
-            hot->share = fminf(free_share(world, slot, true, &stop), share_in_box(world, slot));
+            sac_stop_did(stop, 20);
+            hot->share = fminf(free_share(world, slot, true, stop), share_in_box(world, slot));
         }
-        changed += hot->share < 1;
     }
-    for (uint32_t i = 0; i < count && changed; i++)
-        if (world->hot[fast[i]].share < 1) world->sweep_stopped[fast[i]] = true;
+}
+
+/* One that was stopped stands where others meant to pass; false when time is up in the middle of it. */
+static bool look_again(sac_world *world, const uint32_t *fast, uint32_t count, sac_stop *stop, sac_stop *end)
+{
+    uint32_t changed = 0;
+    for (uint32_t i = 0; i < count; i++)
+        changed += world->sweep_stopped[fast[i]] = world->hot[fast[i]].share < 1;
     for (uint32_t round = 1; round < ROUNDS && changed; round++) {
-        for (uint32_t i = 0; i < count; i++)
-            if (world->sweep_stopped[fast[i]]) mark_outlasting(world, fast[i], round);
+        for (uint32_t i = 0; i < count; i++) {
+            if (!world->sweep_stopped[fast[i]]) continue;
+            if (sac_stop_reached(end)) return false;
+            mark_outlasting(world, fast[i], round);
+            sac_stop_did(end, 30u + 10u * world->listed[fast[i]]);
+        }
         changed = 0;
         for (uint32_t i = 0; i < count; i++) {
             uint32_t slot = fast[i];
@@ -234,17 +246,49 @@ void sac_world_limit_fast(sac_world *world)
             world->sweep_stopped[slot] = false;
             if (world->sweep_round[slot] != round) continue;
             float before = hot->share;
-            if (sac_stop_reached(&stop)) {
+            if (sac_stop_reached(stop)) {
                 hot->share = fminf(before, blind_share(hot));
             } else {
-                sac_stop_did(&stop, 20);
-                hot->share = free_share(world, slot, false, &stop);
+                sac_stop_did(stop, 20);
+                hot->share = free_share(world, slot, false, stop);
             }
             if (!(hot->share < before)) continue;
             world->sweep_stopped[slot] = true;
             changed++;
         }
     }
+    return true;
+}
+
+void sac_world_limit_fast(sac_world *world)
+{
+    sac_stop ask, stop, end;
+    uint32_t *fast = world->extra, count = 0;
+    for (uint32_t i = 0; i < world->chosen_count; i++)
+        if (is_fast(world, world->chosen[i])) fast[count++] = world->chosen[i];
+    world->report.fast = count;
+    double left = 1e18, rounds = ROUNDS_NS * count;
+    uint64_t now = sac_world_now(world), ask_ns = UINT64_MAX, stop_ns = UINT64_MAX, end_ns = UINT64_MAX;
+    if (world->step_deadline_ns != UINT64_MAX) {
+        double tail = sac_predictor_reserve_ns(&world->costs.finish, world->awake_count, world->chosen_count);
+        left = fmax((double)world->step_deadline_ns - (double)now - tail, 0);
+        ask_ns = now + (uint64_t)(0.5 * left);
+        stop_ns = now + (uint64_t)fmax(left - rounds, 0.5 * left);
+        end_ns = now + (uint64_t)left;
+    }
+    sac_tape_stop(&world->tape, &ask, &world->clock, ask_ns, &world->pace);
+    part_alone(world, fast, count, &ask);
+    sac_tape_close(&world->tape, &ask);
+    sac_tape_stop(&world->tape, &stop, &world->clock, stop_ns, &world->pace);
+    sac_tape_stop(&world->tape, &end, &world->clock, end_ns, &world->pace);
+    look_ahead(world, fast, count, &stop);
+    if (!look_again(world, fast, count, &stop, &end))
+        for (uint32_t i = 0; i < count; i++) {
+            sac_body_hot *hot = &world->hot[fast[i]];
+            hot->share = fminf(hot->share, blind_share(hot));
+        }
+    sac_tape_close(&world->tape, &stop);
+    sac_tape_close(&world->tape, &end);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = fast[i];
         sac_body_hot *hot = &world->hot[slot];
@@ -256,6 +300,5 @@ void sac_world_limit_fast(sac_world *world)
         }
         for (int k = 0; k < 3; k++) hot->moved[k] *= share, hot->turned[k] *= share;
     }
-    sac_tape_close(&world->tape, &stop);
     sac_world_spend(world, 4u * world->chosen_count + 16u * world->report.fast);
 }

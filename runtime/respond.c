@@ -6,6 +6,9 @@
 #include <string.h>
 
 enum { TIERS = 4, FIXED = 0 };
+/* So few are solved whatever the time, and of others so much of what one sub-step mostly takes. */
+enum { FEW = 8 };
+static const double AT_LEAST = 0.7;
 /* Faster meetings are told as hits, and are felt by a partner whose turn it is not. */
 static const float HIT_SPEED = 0.5f;
 
@@ -299,6 +302,20 @@ static uint32_t tier_of_body(sac_world *world, uint32_t slot, uint32_t tiers)
     return tier_of(world->island_rest[find(world->root, slot)]);
 }
 
+/* No time for so much as one pass: who is in this set waits, all of it as it was. */
+static void put_off(sac_world *world, uint32_t stamp)
+{
+    for (uint32_t i = 0; i < world->chosen_count; i++) {
+        uint32_t slot = world->chosen[i];
+        if (world->solver_stamp[slot] != stamp || !simulated(world, slot)) continue;
+        world->flags[slot] &= ~(uint32_t)SAC_BODY_CHOSEN;
+        world->clear_until[slot] = 0;
+        world->report.rungs[SAC_RUNG_BODIES]++;
+        world->unseen++;
+    }
+    sac_world_forget_deferred(world);
+}
+
 static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t contacts, uint32_t substeps,
                        uint64_t limit)
 {
@@ -343,9 +360,12 @@ static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t
     sac_solver_report report = {0};
     sac_stop stop;
     /* One sub-step is the least: bodies that were chosen must not pass through what they touch. */
-    double least = 1.5 * sac_predictor_mean_ns(&world->costs.solve, used, used);
-    uint64_t first = sac_world_now(world) + (uint64_t)least;
-    if (substeps == 1) limit = UINT64_MAX;
+    uint64_t first = sac_world_now(world) +
+                     (uint64_t)(AT_LEAST * sac_predictor_mean_ns(&world->costs.solve, used, used));
+    if (sac_tape_decide(&world->tape, bodies > FEW && limit < first)) {
+        put_off(world, stamp);
+        return false;
+    }
     if (limit < first) limit = first;
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
     sac_solver_solve(solver, &step, &stop, world->tasks, &report);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The stop is asked between chunks, whatever the number of threads. */
-enum { CHUNK = 128, AHEAD = 3 };
+enum { CHUNK = 64, AHEAD = 3 };
 /* Contacts of a pair when time is short: two still keep it from turning into the other. */
 enum { FEWER = 2 };
 
@@ -165,22 +165,40 @@ static void read_range(uint32_t first, uint32_t last, uint32_t worker, void *con
     }
 }
 
+/* Entries from `at` on were not read: who they belong to waits, but for those that go whatever the time, with
+ * the contacts they had. */
+static void leave_unread(sac_world *world, uint32_t at)
+{
+    const sac_agenda *agenda = world->agenda;
+    for (uint32_t e = at; e < agenda->count; e++) {
+        const sac_broad_pair *pair = &world->broad->pairs[agenda->tag[e]];
+        sac_body_defer(world, pair->a);
+        sac_body_defer(world, pair->b);
+    }
+    uint32_t before = world->chosen_count;
+    sac_world_forget_deferred(world);
+    world->unseen += before - world->chosen_count;
+}
+
 void sac_world_read_contacts(sac_world *world)
 {
     uint32_t entries = world->agenda->count, at = 0;
-    uint64_t start = sac_world_now(world), limit = world->step_deadline_ns;
+    uint64_t start = sac_world_now(world), limit = world->step_deadline_ns, end = limit;
     reading job = {.world = world, .most = SAC_CONTACT_MOST};
     if (limit != UINT64_MAX) {
-        /* When reading would take what the solver needs, the rest of the pairs get fewer contacts. */
-        double left = limit > start ? (double)(limit - start) : 0;
+        /* When reading would take what the solver needs, the rest of the pairs get fewer contacts; when it
+         * would take what one sub-step needs, none. */
+        double left = limit > start ? (double)(limit - start) : 0, tail = sac_world_tail_ns(world, left);
         double manifolds = entries * world->costs.manifolds_per_pair;
-        double later = sac_world_tail_ns(world, left) +
-                       sac_predictor_mean_ns(&world->costs.solve, 2 * manifolds, manifolds);
-        limit = start + (uint64_t)fmax(left - later, 0.4 * left);
+        double two = sac_predictor_mean_ns(&world->costs.solve, 2 * manifolds, manifolds),
+               one = sac_predictor_mean_ns(&world->costs.solve, manifolds, manifolds);
+        limit = start + (uint64_t)fmax(left - tail - two, 0.4 * left);
+        end = start + (uint64_t)fmax(left - tail - one, 0.5 * left);
     }
-    sac_stop stop;
+    sac_stop stop, last;
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
-    while (at < entries) {
+    sac_tape_stop(&world->tape, &last, &world->clock, end, &world->pace);
+    while (at < entries && !(at > 0 && sac_stop_reached(&last))) {
         if (job.most == SAC_CONTACT_MOST && sac_stop_reached(&stop)) job.most = FEWER;
         uint32_t n = entries - at < CHUNK ? entries - at : CHUNK;
         uint64_t before = 0, after = 0;
@@ -188,13 +206,13 @@ void sac_world_read_contacts(sac_world *world)
         job.first = at;
         sac_tasks_for(world->tasks, n, CHUNK / 4, read_range, &job);
         for (uint32_t w = 0; w < 64; w++) after += job.credits[w];
-        if (job.most == SAC_CONTACT_MOST)
-            sac_stop_did(&stop, 4 * (after - before));
-        else
-            sac_world_spend(world, 4 * (after - before));
+        if (job.most == SAC_CONTACT_MOST) sac_stop_saw(&stop, 4 * (after - before));
+        sac_stop_did(&last, 4 * (after - before));
         at += n;
     }
     sac_tape_close(&world->tape, &stop);
+    sac_tape_close(&world->tape, &last);
+    if (at < entries) leave_unread(world, at);
     for (uint32_t w = 0; w < 64; w++) {
         world->report.rungs[SAC_RUNG_CONTACTS] += job.cut[w];
         world->report.flips += job.flips[w];

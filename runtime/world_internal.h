@@ -308,6 +308,9 @@ void sac_world_choose(sac_world *world); /* choose.c: who is simulated */
 void sac_world_shed(sac_world *world, bool read);
 /* All but the first `keep` bodies wait, unless they must not. */
 void sac_world_drop(sac_world *world, uint32_t keep);
+/* This one waits, unless it must not; the list of those chosen is then to be tidied up. */
+void sac_body_defer(sac_world *world, uint32_t slot);
+void sac_world_forget_deferred(sac_world *world);
 void sac_world_bound(sac_world *world);         /* bounds.c: boxes that no longer hold their body */
 void sac_world_gather(sac_world *world);        /* gather.c: pairs into the agenda */
 void sac_world_read_contacts(sac_world *world); /* touch.c: fronts and memory into manifolds */

@@ -9,7 +9,8 @@
  *   while (!sac_stop_reached(&stop) && work_left()) sac_stop_did(&stop, do_piece());
  *   record(stop.pieces);                      // replay: sac_stop_after(&stop, &clock, pieces)
  *
- * Index: sac_stop_at  sac_stop_after  sac_stop_reached  sac_stop_did  sac_stop_charge  sac_pace_init
+ * Index: sac_stop_at  sac_stop_after  sac_stop_reached  sac_stop_did  sac_stop_saw  sac_stop_charge
+ *        sac_pace_init
  *        sac_predictor_init
  *        sac_predictor_mean_ns  sac_predictor_reserve_ns  sac_predictor_learn
  */
@@ -57,6 +58,13 @@ static inline void sac_stop_did(sac_stop *stop, uint64_t credits)
     stop->pieces++;
     stop->spent += credits;
     sac_clock_spend(stop->clock, credits);
+}
+
+/* A piece of which another stop has told the clock already. */
+static inline void sac_stop_saw(sac_stop *stop, uint64_t credits)
+{
+    stop->pieces++;
+    stop->spent += credits;
 }
 
 /* Work that is not a piece: nobody can stop before it. */
