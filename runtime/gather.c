@@ -147,19 +147,62 @@ static bool consider(sac_world *world, uint32_t p)
     return true;
 }
 
-/* All pairs of one body; returns how many were looked at. */
-static uint32_t gather_body(sac_world *world, uint32_t slot)
+/* Lists of pairs jump through memory. Those of some bodies are walked side by side, so that one waits for
+ * memory while the others go on, and what is said of each pair is on its way when its turn comes. */
+enum { FLIGHT = 8, LISTED = 40 };
+typedef struct flight {
+    uint32_t count[FLIGHT], rest[FLIGHT]; /* rest: the first pair that did not fit */
+    uint32_t pairs[FLIGHT][LISTED];
+} flight;
+
+static void list_pairs(const sac_world *world, const uint32_t *slots, uint32_t bodies, flight *f)
+{
+    const sac_broad *broad = world->broad;
+    uint32_t under_way = 0;
+    for (uint32_t k = 0; k < bodies; k++) {
+        f->count[k] = 0;
+        f->rest[k] = broad->first_pair[slots[k]];
+        if (f->rest[k] == SAC_NO_PAIR) continue;
+        fetch(&broad->pairs[f->rest[k]]);
+        under_way++;
+    }
+    for (uint32_t n = 0; n < LISTED && under_way; n++)
+        for (uint32_t k = 0; k < bodies; k++) {
+            uint32_t p = f->rest[k];
+            if (p == SAC_NO_PAIR) continue;
+            fetch(&world->watch[p]);
+            f->pairs[k][f->count[k]++] = p;
+            f->rest[k] = sac_broad_next(broad, p, slots[k]);
+            if (f->rest[k] == SAC_NO_PAIR)
+                under_way--;
+            else
+                fetch(&broad->pairs[f->rest[k]]);
+        }
+    for (uint32_t k = 0; k < bodies; k++)
+        for (uint32_t i = 0; i < f->count[k]; i++) {
+            uint32_t p = f->pairs[k][i];
+            if (world->watch[p].seen == world->frame) continue;
+            const sac_broad_pair *pair = &broad->pairs[p];
+            fetch(&world->hot[pair->a == slots[k] ? pair->b : pair->a]);
+            if (world->watch[p].skip_until > world->frame) continue;
+            fetch(&world->memory[p]);
+            fetch(&world->manifolds[p].count);
+        }
+}
+
+/* All pairs of one body, the first of them listed; returns how many were looked at. */
+static uint32_t gather_body(sac_world *world, uint32_t slot, const uint32_t *list, uint32_t count,
+                            uint32_t rest)
 {
     uint32_t clear = UINT32_MAX, looked = 0, listed = 0;
     sac_broad *broad = world->broad;
     bool moves = sac_body_dynamic(world, slot);
-    uint32_t next;
-    for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = next) {
+    for (uint32_t p = count ? list[0] : rest; p != SAC_NO_PAIR; p = listed < count ? list[listed]
+                                                                    : listed == count
+                                                                        ? rest
+                                                                        : sac_broad_next(broad, p, slot)) {
         sac_pair_watch *watch = &world->watch[p];
         listed++;
-        /* The list jumps through memory: fetch the next while this one is looked at. */
-        next = sac_broad_next(broad, p, slot);
-        if (next != SAC_NO_PAIR) fetch(&world->watch[next]), fetch(&broad->pairs[next]);
         if (watch->seen == world->frame) {
             if (watch->skip_until < clear) clear = watch->skip_until;
             continue;
@@ -209,8 +252,13 @@ void sac_world_gather(sac_world *world)
      * wait. */
     if (limit != UINT64_MAX) limit = limit > now ? now + (limit - now) * 2 / 5 : now;
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
+    flight f;
     for (uint32_t i = 0; i < world->chosen_count; i++) {
-        uint32_t slot = world->chosen[i];
+        uint32_t slot = world->chosen[i], k = i % FLIGHT;
+        if (k == 0) {
+            uint32_t ahead = world->chosen_count - i;
+            list_pairs(world, &world->chosen[i], ahead < FLIGHT ? ahead : FLIGHT, &f);
+        }
         bool waits = kept && !must_go(world, slot);
         if (waits && !late) late = sac_stop_reached(&stop);
         if (waits && late) {
@@ -219,7 +267,7 @@ void sac_world_gather(sac_world *world)
             world->report.rungs[SAC_RUNG_BODIES]++;
             continue;
         }
-        uint32_t n = gather_body(world, slot);
+        uint32_t n = gather_body(world, slot, f.pairs[k], f.count[k], f.rest[k]);
         looked += n;
         world->chosen[kept++] = slot;
         /* Where it stopped is where it was late first; what must go on after that is not counted. */

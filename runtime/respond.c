@@ -302,24 +302,27 @@ static uint32_t tier_of_body(sac_world *world, uint32_t slot, uint32_t tiers)
     return tier_of(world->island_rest[find(world->root, slot)]);
 }
 
-/* No time for so much as one pass: who is in this set waits, all of it as it was. */
-static void put_off(sac_world *world, uint32_t stamp)
+/* No time for so much as one pass: who is in this set waits, but for those that go whatever the time. Returns
+ * how many these are. */
+static uint32_t put_off(sac_world *world, uint32_t stamp)
 {
-    for (uint32_t i = 0; i < world->chosen_count; i++) {
+    uint32_t before = world->chosen_count, left = 0;
+    for (uint32_t i = 0; i < before; i++) {
         uint32_t slot = world->chosen[i];
         if (world->solver_stamp[slot] != stamp || !simulated(world, slot)) continue;
-        world->flags[slot] &= ~(uint32_t)SAC_BODY_CHOSEN;
-        world->clear_until[slot] = 0;
-        world->report.rungs[SAC_RUNG_BODIES]++;
-        world->unseen++;
+        sac_body_defer(world, slot);
+        left += simulated(world, slot);
     }
     sac_world_forget_deferred(world);
+    world->unseen += before - world->chosen_count;
+    return left;
 }
 
 static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t contacts, uint32_t substeps,
-                       uint64_t limit)
+                       uint64_t limit, bool few)
 {
-    uint32_t stamp = world->frame * TIERS + tier + 1u, bodies = 1, used = 0, grabs = 0;
+    uint32_t stamp = world->frame * (2 * TIERS) + (few ? TIERS : 0) + tier + 1u, bodies = 1, used = 0,
+             grabs = 0;
     sac_solver *solver = world->solver;
     world->extra_count = 0;
     uint32_t most_bodies = 1 + world->chosen_count + contacts;
@@ -360,12 +363,10 @@ static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t
     sac_solver_report report = {0};
     sac_stop stop;
     /* One sub-step is the least: bodies that were chosen must not pass through what they touch. */
-    uint64_t first = sac_world_now(world) +
-                     (uint64_t)(AT_LEAST * sac_predictor_mean_ns(&world->costs.solve, used, used));
-    if (sac_tape_decide(&world->tape, bodies > FEW && limit < first)) {
-        put_off(world, stamp);
-        return false;
-    }
+    uint64_t first =
+        sac_world_now(world) + (uint64_t)(AT_LEAST * sac_predictor_mean_ns(&world->costs.solve, used, used));
+    if (!few && sac_tape_decide(&world->tape, bodies > FEW && limit < first))
+        return put_off(world, stamp) && solve_tier(world, tier, tiers, contacts, 1, limit, true);
     if (limit < first) limit = first;
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
     sac_solver_solve(solver, &step, &stop, world->tasks, &report);
@@ -432,7 +433,7 @@ void sac_world_respond(sac_world *world, uint32_t substeps)
     if (limit == 0) limit = (double)deadline > tail ? deadline - (uint64_t)tail : deadline;
     if (tiers == 1) {
         fits = sac_tape_choose(&world->tape, fits, 1, substeps);
-        solve_tier(world, 0, 1, contacts, fits, limit);
+        solve_tier(world, 0, 1, contacts, fits, limit, false);
     } else {
         rank_islands(world, contacts);
         uint32_t count[TIERS] = {0}, bodies[TIERS] = {0};
@@ -448,7 +449,7 @@ void sac_world_respond(sac_world *world, uint32_t substeps)
                 later += sac_predictor_mean_ns(&world->costs.solve, count[u], count[u]);
             fits = fit_substeps(world, count[t], (double)limit - now - later, substeps);
             fits = sac_tape_choose(&world->tape, fits, 1, substeps);
-            if (count[t] || bodies[t] || t == 0) solve_tier(world, t, tiers, contacts, fits, limit);
+            if (count[t] || bodies[t] || t == 0) solve_tier(world, t, tiers, contacts, fits, limit, false);
         }
     }
     end_touches(world);

@@ -44,7 +44,12 @@ static void begin(sac_world *world, const sac_step_def *def)
     uint64_t deadline =
         def->budget_ns && def->budget_ns < UINT64_MAX - now ? now + def->budget_ns : UINT64_MAX;
     if (def->deadline_ns && def->deadline_ns < deadline) deadline = def->deadline_ns;
-    world->step_deadline_ns = world->exhaustive ? UINT64_MAX : deadline;
+    /* Done a little before: by as much as frames lately went over. */
+    uint64_t early = (uint64_t)world->costs.early_ns;
+    world->step_deadline_ns = world->exhaustive        ? UINT64_MAX
+                              : deadline == UINT64_MAX ? deadline
+                              : deadline > now + early ? deadline - early
+                                                       : now;
     world->report = (sac_step_report){.frame = world->frame,
                                       .start_ns = now,
                                       .budget_ns = deadline == UINT64_MAX ? 0
@@ -226,6 +231,9 @@ static void adapt(sac_world *world)
     if (world->soft_points) used *= 1.25;
     /* A core that was stolen says nothing about the work. */
     if ((double)r->spent_ns > 1.1 * cost + 20000) return;
+    double *early = &world->costs.early_ns, most = 0.05 * (double)r->budget_ns, least = 0.2 * most;
+    *early = fmax(0.998 * *early, least) + fmax(cost - (double)r->budget_ns, 0);
+    if (*early > most) *early = most;
     if (world->unseen || r->substeps < world->step_substeps)
         *throttle *= 0.93;
     else if (used > 0.98)

@@ -151,6 +151,7 @@ typedef struct sac_costs {
     /* Of soft bodies, for each of their points: contacts, and node pairs they are made of. */
     double touches_per_point, fronts_per_point;
     double sweep_ns_per_body; /* of fast bodies, over all simulated ones */
+    double early_ns;          /* before the deadline: when to be done */
     double throttle;          /* 0 to 1: share of what prediction would allow, from misses and leftovers */
 } sac_costs;
 
