@@ -93,7 +93,7 @@ static void refit_mixed(sac_soft_cover *cover, uint32_t block)
         if (cluster != SAC_SOFT_SPANS) {
             sac_refit_job job = sac_refit_job_of(cover, cluster);
             sac_sphere_block eight;
-            cover->kernel(&job, &tree->rest[block], &eight);
+            cover->kernel(&job, &tree->rest[block], sac_soft_rim_of(tree, block), &eight);
             out->x[lane] = eight.x[lane], out->y[lane] = eight.y[lane];
             out->z[lane] = eight.z[lane], out->r[lane] = eight.r[lane];
             continue;
@@ -165,7 +165,7 @@ const sac_sphere_block *sac_soft_cover_block(sac_soft_cover *cover, uint32_t blo
         refit_mixed(cover, block);
     } else {
         sac_refit_job job = sac_refit_job_of(cover, cluster);
-        cover->kernel(&job, &cover->tree->rest[block], out);
+        cover->kernel(&job, &cover->tree->rest[block], sac_soft_rim_of(cover->tree, block), out);
         tighten(cover, block);
     }
     return out;

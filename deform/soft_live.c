@@ -35,7 +35,7 @@ static void node_now(const void *owner, uint32_t id, sac_tree_node_info *out)
                              .norm_a = sac_norm_above_f(map->a)};
         if (quadratic)
             job.norm_square = sac_norm_above_f(map->qq), job.norm_mixed = sac_norm_above_f(map->mixed);
-        cover->kernel(&job, &tree->rest[block], &fresh);
+        cover->kernel(&job, &tree->rest[block], sac_soft_rim_of(tree, block), &fresh);
         s = &fresh;
     }
     while (block >= tree->level_block[level + 1]) level++;

@@ -313,6 +313,37 @@ static bool fill_held(building *b, const uint32_t *order, const sac_soft_range *
     return ok;
 }
 
+/* Rims of the blocks that have nodes too large to be looked at. */
+static bool fill_rims(building *b, const uint32_t *order, const sac_soft_range *range,
+                      const uint32_t *lane_cluster, const sac_soft_rest_block *rest)
+{
+    sac_soft_tree *tree = b->tree;
+    const sac_soft_def *def = &b->model->def;
+    bool stiff = def->mode == SAC_SOFT_RIGID && !(def->creep > 0); /* its spheres turn, nothing else */
+    uint32_t blocks = tree->block_count, count = 0;
+    uint32_t *at = sac_arena_alloc(&tree->arena, blocks, sizeof *at);
+    if (!at) return false;
+    for (uint32_t i = 0; i < blocks; i++) {
+        at[i] = SAC_SOFT_NO_RIM;
+        for (uint32_t id = i * 8; id < i * 8 + 8 && at[i] == SAC_SOFT_NO_RIM; id++)
+            if (!stiff && range[id].count > SAC_SOFT_LOOKED_AT && lane_cluster[id] != SAC_SOFT_SPANS)
+                at[i] = count++;
+    }
+    sac_soft_rim_block *rims = sac_arena_alloc(&tree->arena, count + 1, sizeof *rims);
+    if (!rims) return false;
+    memset(rims, 0, (count + 1) * sizeof *rims);
+    for (uint32_t i = 0; i < tree->node_count; i++) {
+        const node *n = &b->nodes.data[i];
+        if (at[n->id / 8] == SAC_SOFT_NO_RIM || lane_cluster[n->id] == SAC_SOFT_SPANS) continue;
+        sac_soft_rim_block *out = &rims[at[n->id / 8]];
+        sac_soft_rim_fit((const double(*)[3])b->q, contents(b, order, n), def->mode == SAC_SOFT_QUADRATIC,
+                         &rest[n->id / 8], n->id % 8, out);
+        if (n->id % 8 >= out->lanes) out->lanes = n->id % 8 + 1;
+    }
+    tree->rims = rims, tree->rim_at = at;
+    return true;
+}
+
 static bool fill(building *b)
 {
     sac_soft_tree *tree = b->tree;
@@ -355,7 +386,8 @@ static bool fill(building *b)
     }
     tree->links = links, tree->parents = parents, tree->cluster = cluster, tree->lane_cluster = lane_cluster;
     tree->range = range, tree->order = order, tree->leaf = leaf, tree->rest = rest;
-    return fill_held(b, order, range) && fill_normals(b, order, range, lane_cluster, rest);
+    return fill_held(b, order, range) && fill_rims(b, order, range, lane_cluster, rest) &&
+           fill_normals(b, order, range, lane_cluster, rest);
 }
 
 static bool build(building *b)

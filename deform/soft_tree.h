@@ -24,7 +24,7 @@
 
 typedef enum sac_soft_bound {
     /* r = ||J|| r0 + ||Q|| max|dd| + ||M|| max|dd'| + d, expanded about the sphere's own centre: J is the
-     * map's derivative there. Default. */
+     * map's derivative there; or less, by what a few points of a large node say. Default. */
     SAC_SOFT_BOUND_LOCAL,
     /* r = ||A|| r0 + ||Q|| qmax + ||M|| mmax + d: equation 16 of the paper, for comparison. */
     SAC_SOFT_BOUND_WHOLE,
@@ -86,6 +86,8 @@ typedef struct sac_soft_tree {
     /* Private. Points that the sphere of a small node holds, corners of its triangles included. */
     const uint32_t *held_first, *held;
     const struct sac_soft_rest_block *rest;
+    const struct sac_soft_rim_block *rims;
+    const uint32_t *rim_at; /* of each block */
     sac_arena arena;
 } sac_soft_tree;
 

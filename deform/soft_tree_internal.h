@@ -16,19 +16,41 @@ typedef struct sac_soft_rest_block {
     float near_square[SAC_LANES], near_mixed[SAC_LANES], far_square[SAC_LANES], far_mixed[SAC_LANES];
 } sac_soft_rest_block;
 
-/* Nodes of at most so many points take their radius from them. */
-enum { SAC_SOFT_LOOKED_AT = 32 };
+/* Nodes of at most so many points take their radius from them; larger ones have a rim of so many. */
+enum { SAC_SOFT_LOOKED_AT = 32, SAC_SOFT_RIM = 16 };
+
+/* Some points of a node, relative to the centre of its sphere at rest. */
+typedef struct sac_soft_rim {
+    _Alignas(SAC_CACHE_LINE) float x[SAC_SOFT_RIM];
+    float y[SAC_SOFT_RIM], z[SAC_SOFT_RIM];
+} sac_soft_rim;
+
+/* Each point near the rim is a mean of the node's rim and centre but for some rest f; see soft_rim.c. off: 0,
+ * 1, 2: largest |f| - t KNOT u / 2 r with t = 0, 1, 2, where u is how far inside the mean is; 3, 4: largest
+ * norms of the rest in the two kinds of terms. deep: largest norms of d and its terms among other points. */
+#define SAC_SOFT_RIM_KNOT 0.4f
+#define SAC_SOFT_NO_RIM UINT32_MAX
+typedef struct sac_soft_rim_block {
+    sac_soft_rim rim[SAC_LANES];
+    float off[5][SAC_LANES], deep[3][SAC_LANES];
+    uint32_t lanes; /* up to the last node */
+} sac_soft_rim_block;
 
 /* Fills a lane for points q (relative to the cluster's centre). */
 void sac_soft_rest_fit(const double (*q)[3], uint32_t count, sac_soft_rest_block *block, uint32_t lane);
+
+/* The same for the rim of a lane that has been fitted. */
+void sac_soft_rim_fit(const double (*q)[3], uint32_t count, bool quadratic, const sac_soft_rest_block *rest,
+                      uint32_t lane, sac_soft_rim_block *out);
 
 typedef struct sac_refit_job {
     const sac_soft_map *map;
     float norm_a, norm_square, norm_mixed; /* of the map's matrices; a is not used by the local bound */
     bool quadratic, local;
 } sac_refit_job;
+/* `rim` may be NULL. */
 typedef void sac_refit_kernel(const sac_refit_job *job, const sac_soft_rest_block *rest,
-                              sac_sphere_block *out);
+                              const sac_soft_rim_block *rim, sac_sphere_block *out);
 sac_refit_kernel sac_refit_kernel_scalar, sac_refit_kernel_sse2, sac_refit_kernel_avx2, sac_refit_kernel_neon;
 sac_refit_kernel *sac_refit_kernel_active(void);
 
@@ -53,6 +75,11 @@ struct sac_soft_cover {
     sac_live live;
 };
 
+/* Of the nodes of a block, if they are large. */
+static inline const sac_soft_rim_block *sac_soft_rim_of(const sac_soft_tree *tree, uint32_t block)
+{
+    return tree->rim_at[block] == SAC_SOFT_NO_RIM ? NULL : &tree->rims[tree->rim_at[block]];
+}
 /* What a refit of spheres of this cluster needs, as the body is now. */
 sac_refit_job sac_refit_job_of(sac_soft_cover *cover, uint32_t cluster);
 /* A normal at rest, as the map has turned it: by the cofactors of its linear part. */

@@ -199,7 +199,8 @@ static void inflation(float sigma, float at, float r0, double out[2], uint64_t *
     for (int trial = 0; trial < TRIALS; trial++) {
         float way[3];
         sac_soft_rest_block rest;
-        memset(&rest, 0, sizeof rest);
+        static sac_soft_rim_block rim;
+        memset(&rest, 0, sizeof rest), memset(&rim, 0, sizeof rim);
         sac_rng_unit_vector(&rng, way);
         for (int i = 0; i < POINTS; i++) {
             float u[3];
@@ -208,6 +209,7 @@ static void inflation(float sigma, float at, float r0, double out[2], uint64_t *
         }
         for (uint32_t lane = 0; lane < 8; lane++)
             sac_soft_rest_fit((const double(*)[3])q, POINTS, &rest, lane);
+        sac_soft_rim_fit((const double(*)[3])q, POINTS, true, &rest, 0, &rim), rim.lanes = 1;
         sac_soft_map map = {.stray = 2e-6f};
         for (int i = 0; i < 3; i++)
             for (int k = 0; k < 3; k++) {
@@ -220,7 +222,7 @@ static void inflation(float sigma, float at, float r0, double out[2], uint64_t *
                 local};
             sac_sphere_block eight;
             double most = 0;
-            sac_refit_kernel_active()(&job, &rest, &eight);
+            sac_refit_kernel_active()(&job, &rest, &rim, &eight);
             for (int i = 0; i < POINTS; i++) {
                 float g[3], from[3] = {(float)q[i][0], (float)q[i][1], (float)q[i][2]};
                 sac_soft_goal(&map, from, g);
@@ -232,6 +234,82 @@ static void inflation(float sigma, float at, float r0, double out[2], uint64_t *
             out[local] += eight.r[0] / most / TRIALS;
         }
     }
+}
+
+/* Points of all kinds of nodes: balls, shells, caps, flat and long patches, a few in few places. */
+static uint32_t scatter(sac_rng *rng, int kind, double (*q)[3])
+{
+    uint32_t count = 1 + sac_rng_below(rng, 400);
+    float at[3], size = kind == 6 ? 1e-3f : sac_rng_range(rng, 0.05f, 1), u[3];
+    for (int k = 0; k < 3; k++) at[k] = sac_rng_range(rng, -1, 1);
+    for (uint32_t i = 0; i < count; i++) {
+        sac_rng_unit_vector(rng, u);
+        float r = kind == 0 ? sac_rng_float(rng) : 1;
+        if (kind == 2 && u[2] < 0.5f) u[2] = 1 - 0.5f * sac_rng_float(rng);
+        if (kind == 3) u[0] *= 0.01f;
+        if (kind == 4) u[0] = u[1] = 0;
+        for (int k = 0; k < 3; k++)
+            q[i][k] = kind == 5 ? (float)(at[k] + size * (float)sac_rng_below(rng, 2))
+                                : (float)(at[k] + size * r * u[k]);
+    }
+    return count;
+}
+
+/* Spheres by their rims under linear and quadratic maps of any strength: all points inside; as tight as they
+ * should be where the patch is thin, the map stretches and norms know no direction. */
+static void rims_stand_for_the_rest(void **state)
+{
+    (void)state;
+    static double q[400][3];
+    static sac_soft_rim_block rim;
+    sac_rng rng = sac_rng_seed(12);
+    uint64_t bad = 0, checked = 0, wider = 0;
+    double by_norm = 0, by_rim = 0, flat = 0;
+    for (uint32_t trial = 0; checked < wanted / 4; trial++) {
+        sac_soft_rest_block rest;
+        memset(&rest, 0, sizeof rest), memset(&rim, 0, sizeof rim);
+        int kind = (int)(trial % 7);
+        bool quadratic = trial % 2;
+        uint32_t count = scatter(&rng, kind, q), lane = trial % 8;
+        for (uint32_t k = 0; k < 8; k++) sac_soft_rest_fit((const double(*)[3])q, count, &rest, k);
+        sac_soft_rim_fit((const double(*)[3])q, count, quadratic, &rest, lane, &rim), rim.lanes = lane + 1;
+        for (int turn = 0; turn < 10; turn++) {
+            sac_soft_map map = {0};
+            float strong = turn % 3 == 0 ? 1.5f : 0.15f, bend = turn % 4 == 0 ? 1.0f : 0.1f, size = 1;
+            for (int i = 0; i < 3; i++)
+                for (int k = 0; k < 3; k++) {
+                    map.a[i][k] = (float)(i == k && turn != 6) + strong * gauss(&rng);
+                    if (quadratic) map.qq[i][k] = bend * gauss(&rng), map.mixed[i][k] = bend * gauss(&rng);
+                    size += fabsf(map.a[i][k]) * 2 + (fabsf(map.qq[i][k]) + fabsf(map.mixed[i][k])) * 4;
+                }
+            map.stray = 1.4e-6f * size; /* less than what a body allows for rounding */
+            sac_refit_job job = {&map,
+                                 sac_norm_above_f(map.a),
+                                 sac_norm_above_f(map.qq),
+                                 sac_norm_above_f(map.mixed),
+                                 quadratic,
+                                 true};
+            sac_sphere_block eight, wide;
+            sac_refit_kernel_active()(&job, &rest, &rim, &eight);
+            sac_refit_kernel_active()(&job, &rest, NULL, &wide);
+            wider += eight.r[lane] > wide.r[lane];
+            double most = 0;
+            for (uint32_t i = 0; i < count; i++, checked++) {
+                float g[3], from[3] = {(float)q[i][0], (float)q[i][1], (float)q[i][2]};
+                sac_soft_goal(&map, from, g);
+                double x = (double)g[0] - eight.x[lane], y = (double)g[1] - eight.y[lane],
+                       z = (double)g[2] - eight.z[lane], r = sqrt(x * x + y * y + z * z);
+                bad += !(r <= eight.r[lane]), most = fmax(most, r);
+            }
+            if (kind == 3 && turn % 3 && turn % 4 && count > 40)
+                by_norm += wide.r[lane] / most, by_rim += eight.r[lane] / most, flat++;
+        }
+    }
+    print_message("flat patches: %.3f by norms, %.3f by rims; %llu points, %llu outside\n", by_norm / flat,
+                  by_rim / flat, (unsigned long long)checked, (unsigned long long)bad);
+    assert_int_equal(bad, 0);
+    assert_int_equal(wider, 0);
+    assert_true(by_rim / flat < 1.05 && by_norm > by_rim);
 }
 
 static void local_bound_is_tight(void **state)
@@ -362,8 +440,9 @@ int main(int argc, char **argv)
     if (argc > 1) wanted = strtoull(argv[1], NULL, 10);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_point_has_one_leaf), cmocka_unit_test(spheres_hold_their_points),
-        cmocka_unit_test(local_bound_is_tight),     cmocka_unit_test(refits_only_where_asked),
-        cmocka_unit_test(same_bits_on_all_paths),   cmocka_unit_test(bad_input_is_refused),
+        cmocka_unit_test(rims_stand_for_the_rest),  cmocka_unit_test(local_bound_is_tight),
+        cmocka_unit_test(refits_only_where_asked),  cmocka_unit_test(same_bits_on_all_paths),
+        cmocka_unit_test(bad_input_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
