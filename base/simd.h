@@ -10,10 +10,10 @@
  *
  * NaN fails every comparison.
  *
- * Index: sac_f8_load  sac_f8_store  sac_f8_set  sac_f8_add  sac_f8_sub  sac_f8_mul  sac_f8_div  sac_f8_max
- *        sac_f8_min  sac_f8_sqrt  sac_f8_le  sac_f8_pick_less  sac_f8_rows_load  sac_f8_rows_store
- * sac_n8_load  sac_n8_set  sac_n8_store  sac_n8_pack  sac_n8_add sac_n8_top sac_n8_clear_top  sac_bits
- * sac_prefetch
+ * Index: sac_f8_load  sac_f8_load_any  sac_f8_store  sac_f8_set  sac_f8_add  sac_f8_sub  sac_f8_mul
+ *        sac_f8_div  sac_f8_max  sac_f8_min  sac_f8_sqrt  sac_f8_le  sac_f8_pick_less  sac_f8_rows_load
+ * sac_f8_rows_store sac_n8_load  sac_n8_set  sac_n8_store  sac_n8_pack  sac_n8_add sac_n8_top
+ * sac_n8_clear_top  sac_bits sac_prefetch
  */
 #ifndef SAC_BASE_SIMD_H
 #define SAC_BASE_SIMD_H
@@ -69,6 +69,8 @@ typedef __m256 sac_f8;
 typedef __m256i sac_n8;
 
 static inline sac_f8 sac_f8_load(const float *p) { return _mm256_load_ps(p); }
+/* From any place; sac_f8_load wants a multiple of 32 bytes. */
+static inline sac_f8 sac_f8_load_any(const float *p) { return _mm256_loadu_ps(p); }
 static inline void sac_f8_store(float *p, sac_f8 v) { _mm256_storeu_ps(p, v); }
 static inline sac_f8 sac_f8_set(float v) { return _mm256_set1_ps(v); }
 static inline sac_f8 sac_f8_add(sac_f8 a, sac_f8 b) { return _mm256_add_ps(a, b); }
@@ -201,6 +203,10 @@ typedef struct sac_n8 {
 } sac_n8;
 
 static inline sac_f8 sac_f8_load(const float *p) { return (sac_f8){_mm_load_ps(p), _mm_load_ps(p + 4)}; }
+static inline sac_f8 sac_f8_load_any(const float *p)
+{
+    return (sac_f8){_mm_loadu_ps(p), _mm_loadu_ps(p + 4)};
+}
 static inline void sac_f8_store(float *p, sac_f8 v) { _mm_storeu_ps(p, v.low), _mm_storeu_ps(p + 4, v.high); }
 static inline sac_f8 sac_f8_set(float v)
 {
@@ -298,6 +304,7 @@ typedef struct sac_n8 {
 } sac_n8;
 
 static inline sac_f8 sac_f8_load(const float *p) { return (sac_f8){vld1q_f32(p), vld1q_f32(p + 4)}; }
+static inline sac_f8 sac_f8_load_any(const float *p) { return sac_f8_load(p); }
 static inline void sac_f8_store(float *p, sac_f8 v) { vst1q_f32(p, v.low), vst1q_f32(p + 4, v.high); }
 static inline sac_f8 sac_f8_set(float v)
 {
@@ -403,6 +410,7 @@ static inline sac_f8 sac_f8_load(const float *p)
     memcpy(&r.high, p + 4, sizeof r.high);
     return r;
 }
+static inline sac_f8 sac_f8_load_any(const float *p) { return sac_f8_load(p); }
 static inline void sac_f8_store(float *p, sac_f8 v)
 {
     memcpy(p, &v.low, sizeof v.low);

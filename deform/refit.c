@@ -131,25 +131,28 @@ static void tighten(const sac_soft_cover *cover, uint32_t block)
     const sac_patch_kernels *kernels = sac_patch_kernels_active();
     const sac_soft_tree *tree = cover->tree;
     const sac_soft *s = cover->soft;
+    const uint32_t *held = &tree->held_first[block * SAC_LANES];
     sac_sphere_block *out = &cover->spheres[block];
+    sac_soft_range range[SAC_LANES];
+    float most[SAC_LANES];
+    const bool all = !block && tree->range[0].count <= ALL_LOOKED_AT; /* corners are among them */
+    if (!all && held[0] == held[SAC_LANES]) return;
     for (uint32_t lane = 0; lane < SAC_LANES; lane++) {
-        uint32_t id = block * SAC_LANES + lane, first = tree->held_first[id];
-        uint32_t count = tree->held_first[id + 1] - first;
-        const uint32_t *points = tree->held + first;
-        float c[3] = {out->x[lane], out->y[lane], out->z[lane]}, most = 0;
-        if (!block && !lane && tree->range[0].count <= ALL_LOOKED_AT)
-            most = kernels->farthest(s, 0, s->model->count, c), count = 0; /* all there are, corners too */
-        else if (!count)
-            continue;
-        else
-            most = kernels->farthest(s, tree->range[id].first, tree->range[id].count, c);
+        range[lane] = tree->range[block * SAC_LANES + lane];
+        if (held[lane] == held[lane + 1]) range[lane].count = 0;
+    }
+    if (all) range[0] = tree->range[0];
+    kernels->radii(s, range, out, most);
+    for (uint32_t lane = 0; lane < SAC_LANES; lane++) {
+        if (!range[lane].count) continue;
         /* Its own come first, then corners of its triangles that are not. */
-        for (uint32_t k = tree->range[id].count; k < count; k++) {
-            uint32_t i = points[k];
-            float x = s->x[i] - c[0], y = s->y[i] - c[1], z = s->z[i] - c[2], d = (x * x + y * y) + z * z;
-            most = d > most ? d : most;
+        for (uint32_t k = held[lane] + range[lane].count; k < held[lane + 1]; k++) {
+            uint32_t i = tree->held[k];
+            float x = s->x[i] - out->x[lane], y = s->y[i] - out->y[lane], z = s->z[i] - out->z[lane];
+            float d = (x * x + y * y) + z * z;
+            most[lane] = d > most[lane] ? d : most[lane];
         }
-        float r = sqrtf(most) * 1.000001f + 1e-30f;
+        float r = sqrtf(most[lane]) * 1.000001f + 1e-30f;
         if (r < out->r[lane] || tree->triangles) out->r[lane] = r;
     }
 }

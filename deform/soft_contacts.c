@@ -88,10 +88,9 @@ static void skin_patch(maker *m, int side, uint32_t id, patch *p)
     p->toward = side ? -dot(p->n, m->line) : dot(p->n, m->line);
 }
 
-static patch *patch_of(maker *m, int side, uint32_t id)
+static patch *fill_patch(maker *m, int side, uint32_t id)
 {
     patch *p = &m->patches[side].at[id % CACHED];
-    if (m->patches[side].id[id % CACHED] == id) return p;
     m->patches[side].id[id % CACHED] = id;
     if (m->party[side]->skin) {
         skin_patch(m, side, id, p);
@@ -124,6 +123,12 @@ static patch *patch_of(maker *m, int side, uint32_t id)
         for (int k = 0; k < 3 && p->flat; k++) p->top[k] = p->c[k] + tree->bulge[id] * p->n[k];
     }
     return p;
+}
+
+static inline patch *patch_of(maker *m, int side, uint32_t id)
+{
+    bool known = m->patches[side].id[id % CACHED] == id;
+    return known ? &m->patches[side].at[id % CACHED] : fill_patch(m, side, id);
 }
 
 /* How much of a ball about a bent piece of surface counts as filled. */
@@ -191,27 +196,33 @@ static float between_planes(const patch *a, const patch *b, float facing, float 
     return -(from_a > from_b ? from_a : from_b);
 }
 
+/* Whether two patches that face somewhere cannot be a contact. Nine in ten cannot, and for many reasons: all
+ * are found out before there is a branch. */
+static inline bool turned_away(const patch *a, const patch *b, const float d[3])
+{
+    const bool flat = a->flat & b->flat, line = !flat & (a->toward > 0.1f) & (b->toward > 0.1f);
+    const float n[3] = {a->n[0] - b->n[0], a->n[1] - b->n[1], a->n[2] - b->n[2]}; /* not a unit */
+    const float facing = dot(a->n, b->n), square = dot(n, n), along = dot(d, n);
+    const float size = a->size > b->size ? a->size : b->size, least = a->size < b->size ? a->size : b->size;
+    /* Flat ones must look at each other; of others, octants of boxes say, less can be asked. */
+    const bool away = facing > (flat ? -0.3f : 0.4f);
+    /* Of two bent ones only those on the near sides of their bodies mean anything. */
+    const bool bent = !(line | a->flat | b->flat);
+    const bool beside = (dot(d, d) - size * size) * square > along * along;
+    const bool past = (along < 0) & (along * along > least * least * square);
+    return away | bent | beside | past;
+}
+
 /* Two that look at each other: a direction and how deep. Bent patches reach past each other along any
  * direction but the right ones, so the least counts; the line between the bodies is asked first, because that
  * answer is known from other pairs and turns most of them away. */
-static bool face(const maker *m, patch *a, patch *b, const float d[3], float n[3], float *depth)
+static bool face(const maker *m, patch *a, patch *b, float n[3], float *depth)
 {
-    float facing = dot(a->n, b->n);
-    const bool flat = a->flat && b->flat;
-    /* Flat ones must look at each other; of others, octants of boxes say, less can be asked. */
-    if (facing > (flat ? -0.3f : 0.4f)) return false;
-    const bool line = !flat && a->toward > 0.1f && b->toward > 0.1f;
-    /* Of two bent ones only those on the near sides of their bodies mean anything. */
-    if (!line && !a->flat && !b->flat) return false;
-    float along, across = 0, size = a->size > b->size ? a->size : b->size,
-                 least = a->size < b->size ? a->size : b->size;
+    const bool flat = a->flat && b->flat, line = !flat && a->toward > 0.1f && b->toward > 0.1f;
     for (int k = 0; k < 3; k++) n[k] = a->n[k] - b->n[k];
     unit(n);
-    along = dot(d, n);
-    for (int k = 0; k < 3; k++) across += (d[k] - along * n[k]) * (d[k] - along * n[k]);
-    if (across > size * size || along < -least) return false; /* side by side, or past each other */
     if (flat) {
-        *depth = between_planes(a, b, facing, n);
+        *depth = between_planes(a, b, dot(a->n, b->n), n);
         return true;
     }
     float mid[3] = {n[0], n[1], n[2]};
@@ -232,12 +243,11 @@ static bool face(const maker *m, patch *a, patch *b, const float d[3], float n[3
     return true;
 }
 
-static void meet_patches(maker *m, patch *a, patch *b)
+static void touch_patches(maker *m, patch *a, patch *b, const float d[3])
 {
-    float d[3], n[3], depth;
-    for (int k = 0; k < 3; k++) n[k] = d[k] = b->c[k] - a->c[k];
+    float n[3] = {d[0], d[1], d[2]}, depth;
     if (a->faces && b->faces) {
-        if (!face(m, a, b, d, n, &depth)) return;
+        if (!face(m, a, b, n, &depth)) return;
     } else {
         if (!unit(n)) return;
         depth = overlap(m, a, b, n);
@@ -248,6 +258,12 @@ static void meet_patches(maker *m, patch *a, patch *b)
     float point[3];
     for (int k = 0; k < 3; k++) point[k] = a->c[k] + d[k] / 2;
     add(m, a->id, b->id, point, n, depth);
+}
+
+static inline void meet_patches(maker *m, patch *a, patch *b)
+{
+    const float d[3] = {b->c[0] - a->c[0], b->c[1] - a->c[1], b->c[2] - a->c[2]};
+    if (!(a->faces & b->faces) || !turned_away(a, b, d)) touch_patches(m, a, b, d);
 }
 
 /* A point may be over or under several triangles of a body, a roof and a wall say: the nearest counts. NULL:
