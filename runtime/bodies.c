@@ -289,8 +289,9 @@ sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_i
     else
         world->first_free = world->next_free[slot];
     world->generation[slot]++;
-    world->flags[slot] =
-        SAC_BODY_USED | (def->sensor ? SAC_BODY_SENSOR : 0) | (def->never_sleeps ? SAC_BODY_NEVER_SLEEPS : 0);
+    world->flags[slot] = SAC_BODY_USED | (def->kind == SAC_BODY_DYNAMIC ? SAC_BODY_YIELDS : 0) |
+                         (def->sensor ? SAC_BODY_SENSOR : 0) |
+                         (def->never_sleeps ? SAC_BODY_NEVER_SLEEPS : 0);
     world->cold[slot] = cold;
     world->pose[slot] = (sac_transform){.scale = def->scale};
     memcpy(world->pose[slot].translation, def->position, sizeof(vec3));
@@ -527,6 +528,8 @@ sac_result sac_body_set_kind(sac_world *world, sac_body_id id, sac_body_kind kin
     }
     sac_body_wake_slot(world, slot);
     cold->kind = kind;
+    world->flags[slot] &= ~(uint32_t)SAC_BODY_YIELDS;
+    if (kind == SAC_BODY_DYNAMIC) world->flags[slot] |= SAC_BODY_YIELDS;
     world->hot[slot].inverse_mass = kind == SAC_BODY_DYNAMIC ? 1 / cold->mass : 0;
     if (kind == SAC_BODY_STATIC) {
         memset(world->hot[slot].v, 0, sizeof(vec3));

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { BUCKETS = 1024, REFRESH = 8 };
+enum { BUCKETS = 1024, REFRESH = 8, CARRIED = BUCKETS };
 
 /* What a body costs: its motion, a look at the list of its pairs, and those under way with their contacts
  * read and solved. Some pairs are shared with another body that is simulated. */
@@ -141,7 +141,8 @@ static void choose_all(sac_world *world)
     world->chosen_count = world->awake_count;
 }
 
-/* Where the money ends: bodies in buckets above the threshold are chosen, and `room` of its own. */
+/* Where the money ends: bodies in buckets above the threshold are chosen, and `room` of its own. The bucket
+ * of each awake one is kept in `extra`. */
 typedef struct line {
     uint32_t threshold, room;
     uint32_t count[BUCKETS];
@@ -153,8 +154,9 @@ static void draw_line(sac_world *world, const prices *p, line *out)
     memset(out->count, 0, sizeof out->count);
     for (uint32_t i = 0; i < world->awake_count; i++) {
         uint32_t slot = world->awake[i];
+        world->extra[i] = CARRIED;
         if (carried(world, slot)) continue;
-        uint32_t b = bucket_for(world, slot);
+        uint32_t b = world->extra[i] = bucket_for(world, slot);
         out->count[b]++;
         cost[b] += price_of(world, p, slot);
     }
@@ -176,8 +178,8 @@ static void choose_above(sac_world *world, line *l)
     uint32_t awake = world->awake_count, start = world->frame * 7919u % (awake ? awake : 1u);
     for (uint32_t k = 0; k < awake; k++) {
         uint32_t i = start + k < awake ? start + k : start + k - awake, slot = world->awake[i];
-        if (carried(world, slot)) continue;
-        uint32_t b = bucket_for(world, slot);
+        uint32_t b = world->extra[i];
+        if (b == CARRIED) continue;
         if (b < l->threshold || (b == l->threshold && l->room == 0 && !must(world, slot))) continue;
         if (b == l->threshold && l->room) l->room--;
         world->flags[slot] |= SAC_BODY_CHOSEN;
@@ -195,7 +197,8 @@ void sac_world_choose(sac_world *world)
     prices p = prices_now(world);
     double all = 0;
     if (p.left < 1e18)
-        for (uint32_t i = 0; i < world->awake_count; i++) all += price_of(world, &p, world->awake[i]);
+        for (uint32_t i = 0; i < world->awake_count && all <= p.left; i++)
+            all += price_of(world, &p, world->awake[i]);
     world->chosen_count = 0;
     sac_world_spend(world, 4u * world->awake_count);
     if (sac_tape_decide(&world->tape, all <= p.left)) {

@@ -95,7 +95,7 @@ void sac_world_strike(sac_world *world)
     /* Waking adds to the list: only those who were there. */
     for (uint32_t i = 0, count = world->awake_count; i < count; i++) {
         uint32_t slot = world->awake[i];
-        if (world->cold[slot].kind == SAC_BODY_KINEMATIC && world->flags[slot] & SAC_BODY_TOLD)
+        if (world->flags[slot] & SAC_BODY_TOLD && world->cold[slot].kind == SAC_BODY_KINEMATIC)
             strike(world, slot, &credits);
     }
     if (!world->struck_count) return;

@@ -22,7 +22,8 @@ enum sac_body_flags {
     SAC_BODY_SLEPT = 512,   /* fell asleep this frame */
     SAC_BODY_NEAR_HAND = 1024,
     SAC_BODY_STRUCK = 2048, /* in the way of a kinematic body this frame */
-    SAC_BODY_SOFT = 4096
+    SAC_BODY_SOFT = 4096,
+    SAC_BODY_YIELDS = 8192 /* dynamic, where the frame's loops see it at once */
 };
 
 enum { SAC_WORLD_MOST_STRUCK = 64 };
@@ -275,7 +276,7 @@ static inline uint32_t sac_body_slot(const sac_world *world, sac_body_id id)
 
 static inline bool sac_body_dynamic(const sac_world *world, uint32_t slot)
 {
-    return world->cold[slot].kind == SAC_BODY_DYNAMIC;
+    return world->flags[slot] & SAC_BODY_YIELDS;
 }
 
 static inline sac_soft_slot *sac_soft_of(const sac_world *world, uint32_t slot)
