@@ -48,7 +48,7 @@ sac_agenda_def sac_default_agenda_def(void)
     return (sac_agenda_def){.pairs = 4096,
                             .entries = 1u << 20,
                             .groups = 8,
-                            .share = 4,
+                            .share = 8,
                             .age_frames = 30,
                             .stop_jnd = 1,
                             .threads = 1,

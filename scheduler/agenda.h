@@ -57,7 +57,7 @@ typedef struct sac_agenda_def {
     uint32_t entries;    /* node pairs all fronts together may hold; default 1 << 20. When they run out fronts
                             stay coarse. */
     uint32_t groups;     /* of the policies that have groups, 2 to 32; default 8 */
-    float share;         /* of a group's time to the next one's: geometric; default 4 */
+    float share;         /* of a group's time to the next one's: geometric; default 8 */
     uint32_t age_frames; /* a pair not refined for so many frames moves up a group; default 30 */
     float stop_jnd;      /* nothing to gain below; default 1 */
     uint64_t seed;       /* of the random policy */
