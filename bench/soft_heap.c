@@ -101,10 +101,11 @@ sac_result sac_heap_create(const sac_heap_def *def, sac_heap **out_heap, sac_err
     h->forms = sac_alloc_zero((size_t)n * def->sets, sizeof *h->forms);
     h->parties = sac_alloc_zero(n + 1, sizeof *h->parties);
     h->by_x = sac_alloc(n, sizeof *h->by_x);
+    h->boxes = sac_alloc(n, sizeof *h->boxes);
     h->contacts = sac_alloc(CONTACT_ROOM, sizeof *h->contacts);
     h->lists = sac_alloc((PAIR_ROOM + SAC_PAIRS_SLACK) * 6, sizeof *h->lists);
     h->velocities = sac_alloc((size_t)h->parts.point_count * n * 3, sizeof *h->velocities);
-    if (result == SAC_OK && (!h->bodies || !h->covers || !h->forms || !h->parties || !h->by_x ||
+    if (result == SAC_OK && (!h->bodies || !h->covers || !h->forms || !h->parties || !h->by_x || !h->boxes ||
                              !h->contacts || !h->lists || !h->velocities))
         result = sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for %u bodies", n);
     if (result == SAC_OK) result = make_bodies(h, error);
@@ -129,6 +130,7 @@ void sac_heap_destroy(sac_heap **heap)
     sac_free(h->forms, (size_t)n * h->def.sets, sizeof *h->forms);
     sac_free(h->parties, n + 1, sizeof *h->parties);
     sac_free(h->by_x, n, sizeof *h->by_x);
+    sac_free(h->boxes, n, sizeof *h->boxes);
     sac_free(h->contacts, CONTACT_ROOM, sizeof *h->contacts);
     sac_free(h->lists, (PAIR_ROOM + SAC_PAIRS_SLACK) * 6, sizeof *h->lists);
     sac_soft_response_destroy(&h->response);
@@ -179,12 +181,13 @@ void sac_heap_detect(sac_heap *h, uint32_t set)
         for (; k > 0 && forms[h->by_x[k - 1]].box.low[0] > low; k--) h->by_x[k] = h->by_x[k - 1];
         h->by_x[k] = who;
     }
+    for (uint32_t i = 0; i < n; i++) h->boxes[i] = forms[h->by_x[i]].box;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t a = h->by_x[i];
-        const sac_box *box = &forms[a].box;
+        const sac_box *box = &h->boxes[i];
         for (uint32_t k = i + 1; k < n; k++) {
             uint32_t b = h->by_x[k];
-            const sac_box *other = &forms[b].box;
+            const sac_box *other = &h->boxes[k];
             if (other->low[0] > box->high[0] + 2 * thick) break;
             if (other->low[1] > box->high[1] + 2 * thick || box->low[1] > other->high[1] + 2 * thick ||
                 other->low[2] > box->high[2] + 2 * thick || box->low[2] > other->high[2] + 2 * thick)

@@ -34,7 +34,8 @@ typedef struct sac_heap {
     sac_form *forms;         /* sets * bodies */
     sac_form walls[SAC_HEAP_WALLS];
     sac_soft_party *parties; /* bodies, and a wall */
-    uint32_t *by_x;          /* bodies from left to right */
+    uint32_t *by_x;          /* bodies from left to right, and */
+    sac_box *boxes;          /* theirs, side by side */
     sac_soft_contact *contacts;
     uint32_t contact_count, pair_count; /* of the last detection */
     uint32_t sphere_pairs;              /* that overlap */
