@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "xr/insight.h"
+#include "counted_memory.h"
 
 /* ---- colours ---- */
 
@@ -211,26 +212,7 @@ static void rings_are_at_their_angles(void **state)
 
 /* ---- fronts and contacts ---- */
 
-typedef struct counted {
-    uint64_t calls;
-} counted;
-
-static counted memory;
-
-static void *count_allocate(size_t size, size_t alignment, void *user)
-{
-    ((counted *)user)->calls++;
-    void *pointer = NULL;
-    return posix_memalign(&pointer, alignment < sizeof(void *) ? sizeof(void *) : alignment, size) == 0
-               ? pointer
-               : NULL;
-}
-
-static void count_release(void *pointer, size_t size, void *user)
-{
-    (void)size, (void)user;
-    free(pointer);
-}
+static counted_memory memory;
 
 typedef struct pile {
     sac_world *world;
@@ -378,7 +360,7 @@ static void nothing_is_allocated_once_warm(void **state)
 {
     (void)state;
     memory.calls = 0;
-    sac_set_allocator(&(sac_allocator){count_allocate, count_release, &memory});
+    counted_memory_begin(&memory);
     pile p = heap_up();
     sac_insight insight;
     sac_insight_init(&insight);

@@ -14,6 +14,7 @@
 #include "xr/offscreen.h"
 #include "xr/renderer_internal.h"
 #include "xr/window.h"
+#include "counted_memory.h"
 
 enum { WIDTH = 320, HEIGHT = 240, MOST = 2048 };
 
@@ -380,22 +381,6 @@ static void views_change_and_come_back(void **state)
 
 /* ---- many bodies ---- */
 
-typedef struct counted {
-    uint32_t calls;
-} counted;
-static void *count_allocate(size_t size, size_t alignment, void *user)
-{
-    ((counted *)user)->calls++;
-    void *memory = NULL;
-    return posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, size) ? NULL
-                                                                                                  : memory;
-}
-static void count_release(void *memory, size_t size, void *user)
-{
-    (void)size, (void)user;
-    free(memory);
-}
-
 static void two_thousand_bodies(void **state)
 {
     (void)state;
@@ -409,8 +394,8 @@ static void two_thousand_bodies(void **state)
     draw(&drawing);
     static uint8_t before[WIDTH * HEIGHT * 4];
     memcpy(before, sac_offscreen_pixels(screen), sizeof before);
-    counted count = {0};
-    sac_set_allocator(&(sac_allocator){count_allocate, count_release, &count});
+    counted_memory count = {0};
+    counted_memory_begin(&count);
     sac_screen_stats last = draw(&drawing);
     sac_set_allocator(NULL);
     assert_int_equal(count.calls, 0); /* streamed, nothing made anew */

@@ -16,6 +16,7 @@
 #include "tests/driver_play.h"
 #include "xr/offscreen.h"
 #include "xr/renderer_internal.h"
+#include "counted_memory.h"
 
 enum { WIDTH = 320, HEIGHT = 240, BODIES = 300 };
 
@@ -393,19 +394,6 @@ static void bad_skins_are_refused(void **state)
     draw(&drawing, picture[0]);
 }
 
-static void *count_allocate(size_t size, size_t alignment, void *user)
-{
-    (*(uint32_t *)user)++;
-    void *memory = NULL;
-    return posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, size) ? NULL
-                                                                                                  : memory;
-}
-static void count_release(void *memory, size_t size, void *user)
-{
-    (void)size, (void)user;
-    free(memory);
-}
-
 /* Three hundred bodies of a joint a vertex: one draw a level, and nothing is allocated once it has been seen.
  */
 static void three_hundred_bodies(void **state)
@@ -427,11 +415,11 @@ static void three_hundred_bodies(void **state)
     drawing.joints_before = (const sac_joint *)before, drawing.blend = 0.5f;
     sac_screen_stats stats = draw(&drawing, picture[0]);
     for (int i = 0; i < 3; i++) draw(&drawing, picture[0]); /* each frame under way has a stream */
-    uint32_t calls = 0;
-    sac_set_allocator(&(sac_allocator){count_allocate, count_release, &calls});
+    counted_memory memory = {0};
+    counted_memory_begin(&memory);
     stats = draw(&drawing, picture[0]);
     sac_set_allocator(NULL);
-    assert_int_equal(calls, 0);
+    assert_int_equal(memory.calls, 0);
     assert_in_range(stats.draws, 1, 16);
     assert_true(stats.instances > 150);
     print_message("%u bodies, %u joints: %.2f ms to prepare, %u draws\n", BODIES, total,

@@ -14,25 +14,7 @@
 #include "apps/show.h"
 #include "apps/show_camera.h"
 #include "apps/show_options.h"
-
-/* ---- counting allocations ---- */
-
-static uint64_t allocations;
-
-static void *count_allocation(size_t size, size_t alignment, void *user)
-{
-    (void)user;
-    void *memory = NULL;
-    allocations++;
-    return posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, size) ? NULL
-                                                                                                  : memory;
-}
-
-static void release(void *memory, size_t size, void *user)
-{
-    (void)size, (void)user;
-    free(memory);
-}
+#include "counted_memory.h"
 
 /* ---- playing ---- */
 
@@ -241,8 +223,8 @@ static void gaze_reaches_the_same_frame(void **state)
 
 static void allocates_nothing(const char *scene, uint32_t bodies)
 {
-    const sac_allocator counting = {count_allocation, release, NULL};
-    sac_set_allocator(&counting);
+    counted_memory memory = {0};
+    counted_memory_begin(&memory);
     sac_show *show = open_show(scene, bodies, 0);
     sac_viewer viewer = sac_show_viewer(show);
     sac_insight *insight = sac_show_insight(show);
@@ -250,11 +232,11 @@ static void allocates_nothing(const char *scene, uint32_t bodies)
     insight->paint = SAC_PAINT_JND;
     insight->strip = insight->rings = insight->contacts = insight->gaze = true;
     for (uint32_t f = 0; f < 500; f++) {
-        if (f == 420) allocations = 0;
+        if (f == 420) memory.calls = 0;
         advance(show, frame_ns(f, 90), &viewer);
         draw(show, &viewer, &drawing);
     }
-    if (allocations) fail_msg("%llu allocations in 80 frames", (unsigned long long)allocations);
+    if (memory.calls) fail_msg("%llu allocations in 80 frames", (unsigned long long)memory.calls);
     sac_show_close(&show);
     sac_set_allocator(NULL);
 }

@@ -9,36 +9,14 @@
 #include <unistd.h>
 
 #include "record_play.h"
+#include "counted_memory.h"
 
-typedef struct counted {
-    uint64_t calls;
-    int64_t bytes;
-} counted;
-
-static counted memory;
-
-static void *count_allocate(size_t size, size_t alignment, void *user)
-{
-    counted *c = user;
-    __atomic_add_fetch(&c->calls, 1, __ATOMIC_RELAXED);
-    __atomic_add_fetch(&c->bytes, (int64_t)size, __ATOMIC_RELAXED);
-    void *pointer = NULL;
-    return posix_memalign(&pointer, alignment < sizeof(void *) ? sizeof(void *) : alignment, size) == 0
-               ? pointer
-               : NULL;
-}
-
-static void count_release(void *pointer, size_t size, void *user)
-{
-    counted *c = user;
-    if (pointer) __atomic_sub_fetch(&c->bytes, (int64_t)size, __ATOMIC_RELAXED);
-    free(pointer);
-}
+static counted_memory memory;
 
 static int set_up(void **state)
 {
     (void)state;
-    sac_set_allocator(&(sac_allocator){count_allocate, count_release, &memory});
+    counted_memory_begin(&memory);
     return 0;
 }
 

@@ -3,39 +3,22 @@
 #include <fcntl.h>
 
 #include "xr_play.h"
+#include "counted_memory.h"
 
-/* ---- allocations ---- */
-
-static uint32_t allocations;
-static int32_t held; /* not released yet */
-static void *count_allocate(size_t size, size_t alignment, void *user)
-{
-    (void)user;
-    allocations++, held++;
-    void *memory = NULL;
-    return posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, size) ? NULL
-                                                                                                  : memory;
-}
-static void count_release(void *memory, size_t size, void *user)
-{
-    (void)size, (void)user;
-    held -= memory != NULL;
-    free(memory);
-}
+static counted_memory memory;
 
 /* ---- start, FOCUSED, exit ---- */
 
 static void life(void **state)
 {
     (void)state;
-    const sac_allocator counting = {count_allocate, count_release, NULL};
-    sac_set_allocator(&counting);
+    counted_memory_begin(&memory);
     play p;
     sac_session_info info;
     play_open(&p);
     play_until_focused(&p);
     for (int i = 0; i < 10; i++) play_frame(&p);
-    const uint32_t before = allocations;
+    const uint64_t before = memory.calls;
     for (int i = 0; i < 20; i++) {
         play_frame(&p);
         const sac_session_frame *f = &p.frame;
@@ -56,7 +39,7 @@ static void life(void **state)
         assert_float_equal(sqrtf(apart), 0.063, 0.001);
         assert_true(f->head_position[1] > 1 && f->head_position[1] < 2); /* above the floor */
     }
-    assert_int_equal(allocations, before);
+    assert_int_equal(memory.calls, before);
     play_exit(&p);
     sac_session_info_get(p.session, &info);
     assert_string_equal(info.states, "IDLE READY SYNCHRONIZED VISIBLE FOCUSED VISIBLE SYNCHRONIZED STOPPING "
@@ -71,7 +54,7 @@ static void life(void **state)
     /* After the end nothing moves any more. */
     assert_int_equal(sac_session_wait(p.session, &p.frame, &p.error), SAC_SESSION_EXIT);
     play_close(&p);
-    assert_int_equal(held, 0);
+    assert_int_equal(memory.pieces, 0);
     sac_set_allocator(NULL);
 }
 
