@@ -14,6 +14,7 @@ endif()
 function(saccade_xr_program name)
   add_executable(test_xr_${name} test_xr_${name}.c)
   target_link_libraries(test_xr_${name} PRIVATE saccade_xr saccade saccade_options cmocka m ${ARGN})
+  set_target_properties(test_xr_${name} PROPERTIES SACCADE_UNCOUNTED ON)
 endfunction()
 
 # saccade_xr_test(NAME PROGRAM [ARGUMENT...] [OPTIONS option of xr-test...])
@@ -35,7 +36,7 @@ saccade_xr_test(probe test_xr_session present)
 saccade_xr_test(no_runtime test_xr_session absent OPTIONS --no-service --env SACCADE_XR_MANIFEST=/nowhere/runtime.json)
 saccade_xr_test(no_service test_xr_session absent OPTIONS --no-service)
 # Exact about time: not beside another that is.
-set_tests_properties(xr_stalls PROPERTIES PROCESSORS 2)
+set_tests_properties(xr_stalls PROPERTIES PROCESSORS 4)
 
 # Two services beside each other.
 add_test(NAME xr_two_services COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_two_services ${PROJECT_SOURCE_DIR}/scripts/xr-test
@@ -71,7 +72,7 @@ add_dependencies(test_xr_gaze saccade_gaze_layer)
 foreach(test IN ITEMS recording late faults openxr)
   saccade_xr_test(gaze_${test} test_xr_gaze ${test})
 endforeach()
-set_tests_properties(xr_gaze_faults PROPERTIES PROCESSORS 2)
+set_tests_properties(xr_gaze_faults PROPERTIES PROCESSORS 4)
 # The program, run as a person runs it.
 if(TARGET saccade_program)
   saccade_xr_program(program PkgConfig::JANSSON)
@@ -83,6 +84,6 @@ if(TARGET saccade_program)
       two_programs ended_by_hand refused gaze_logged)
     saccade_xr_test(program_${test} test_xr_program ${test} OPTIONS --plain)
   endforeach()
-  set_tests_properties(xr_program_layer_stalls PROPERTIES PROCESSORS 2)
+  set_tests_properties(xr_program_layer_stalls PROPERTIES PROCESSORS 4)
   saccade_xr_test(picture test_xr_program picture OPTIONS --plain --xvfb --rate 30)
 endif()
