@@ -57,7 +57,8 @@ static sac_result check_output(const char *path, sac_error *error)
         return SAC_OK;
     }
     sac_error_set(error, SAC_ERROR_IO, "make the folder first", "its folder does not exist");
-    return sac_error_in_file(error, path);
+    sac_error_in_file(error, path);
+    return SAC_ERROR_IO;
 }
 
 static json_t *bake_json(const sac_shape *shape, const sac_baked *baked, const sac_build_def *def,

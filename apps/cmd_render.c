@@ -99,7 +99,8 @@ static sac_result keep(renderer *r, uint32_t frame, sac_error *error)
     if (r->raw && fwrite(rgba, 1, bytes, r->raw) != bytes) {
         sac_error_set(error, SAC_ERROR_IO, "is there room on the disk, and is the reader still there?",
                       "frame %u could not be written", frame);
-        return sac_error_in_file(error, o->raw);
+        sac_error_in_file(error, o->raw);
+        return SAC_ERROR_IO;
     }
     if (!o->output) return SAC_OK;
     bool one = sac_text_ends_in(o->output, ".png");
@@ -171,7 +172,8 @@ static sac_result open_all(renderer *r, const sac_common *common, sac_error *err
         r->raw = strcmp(o->raw, "-") == 0 ? stdout : fopen(o->raw, "wb");
         if (!r->raw) {
             sac_error_set(error, SAC_ERROR_IO, "check the folder and its rights", "cannot be written");
-            return sac_error_in_file(error, o->raw);
+            sac_error_in_file(error, o->raw);
+            return SAC_ERROR_IO;
         }
     }
     return result;
@@ -270,7 +272,8 @@ static sac_result render(renderer *r, const sac_common *common, sac_error *error
     sac_console_progress_end();
     if (r->raw && (r->raw == stdout ? fflush(r->raw) : fclose(r->raw)) != 0 && result == SAC_OK) {
         sac_error_set(error, SAC_ERROR_IO, "is there room on the disk?", "the frames did not reach the disk");
-        result = sac_error_in_file(error, r->o->raw);
+        sac_error_in_file(error, r->o->raw);
+        result = SAC_ERROR_IO;
     }
     if (result == SAC_OK && r->o->csv) result = write_csv(r, error);
     return result;

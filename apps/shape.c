@@ -55,7 +55,8 @@ static sac_result import_mesh(const char *path, sac_mesh **out_mesh, sac_error *
     *out_mesh = NULL;
     sac_error_set(error, SAC_ERROR_UNSUPPORTED, "rebuild with -DSACCADE_IMPORT=ON, or use a built-in mesh",
                   "this program was built without mesh import");
-    return sac_error_in_file(error, path);
+    sac_error_in_file(error, path);
+    return SAC_ERROR_UNSUPPORTED;
 #endif
 }
 
@@ -70,7 +71,8 @@ sac_result sac_shape_open(const char *argument, uint32_t triangles, bool as_sphe
     sac_result result;
     if (is_file && S_ISDIR(status.st_mode)) {
         sac_error_set(error, SAC_ERROR_IO, "give a file in it", "this is a folder");
-        return sac_error_in_file(error, argument);
+        sac_error_in_file(error, argument);
+        return SAC_ERROR_IO;
     }
     if (is_file) {
         base_name(argument, out->name, sizeof out->name);

@@ -77,7 +77,8 @@ static sac_result bad_line(sac_error *error, const char *path, int64_t line, con
 {
     sac_error_set(error, SAC_ERROR_FORMAT, "write one sphere a line: x y z r, with r >= 0", "%s", what);
     sac_error_at_line(error, line);
-    return sac_error_in_file(error, path);
+    sac_error_in_file(error, path);
+    return SAC_ERROR_FORMAT;
 }
 
 sac_result sac_spheres_read(const char *path, float (**out_spheres)[4], uint32_t *out_count, sac_error *error)
@@ -94,7 +95,8 @@ sac_result sac_spheres_read(const char *path, float (**out_spheres)[4], uint32_t
     FILE *file = fopen(path, "r");
     if (!file) {
         sac_error_set(error, SAC_ERROR_IO, "check the name and the permissions", "%s", strerror(errno));
-        return sac_error_in_file(error, path);
+        sac_error_in_file(error, path);
+        return SAC_ERROR_IO;
     }
     while (result == SAC_OK && fgets(text, sizeof text, file)) {
         line++;
@@ -122,12 +124,14 @@ sac_result sac_spheres_read(const char *path, float (**out_spheres)[4], uint32_t
     }
     if (result == SAC_OK && ferror(file)) {
         sac_error_set(error, SAC_ERROR_IO, NULL, "%s", strerror(errno));
-        result = sac_error_in_file(error, path);
+        sac_error_in_file(error, path);
+        result = SAC_ERROR_IO;
     }
     fclose(file);
     if (result == SAC_OK && !list.count) {
         sac_error_set(error, SAC_ERROR_EMPTY, "write one sphere a line: x y z r", "there is no sphere in it");
-        result = sac_error_in_file(error, path);
+        sac_error_in_file(error, path);
+        result = SAC_ERROR_EMPTY;
     }
     if (result == SAC_OK) {
         *out_spheres = sac_alloc(list.count, sizeof **out_spheres);

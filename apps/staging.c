@@ -90,7 +90,8 @@ static sac_result place_error(const sac_staging *staging, int64_t line, const ch
     sac_error_set(error, inner.code, inner.remedy, "%s%s%.60s%s: %s", what, name[0] ? " \"" : "", name,
                   name[0] ? "\"" : "", text);
     sac_error_at_line(error, line);
-    return sac_error_in_file(error, staging->file);
+    sac_error_in_file(error, staging->file);
+    return inner.code;
 }
 
 /* ---- opening ---- */

@@ -13,13 +13,15 @@ sac_result sac_whole_file_write(const char *path, const void *bytes, size_t size
     int saved = 0;
     if (snprintf(beside, sizeof beside, "%s.%ld.part", path, (long)getpid()) >= (int)sizeof beside) {
         sac_error_set(error, SAC_ERROR_ARGUMENT, "use a shorter path", "the path is too long");
-        return sac_error_in_file(error, path);
+        sac_error_in_file(error, path);
+        return SAC_ERROR_ARGUMENT;
     }
     FILE *file = fopen(beside, "wb");
     if (!file) {
         sac_error_set(error, SAC_ERROR_IO, "check that the folder exists and may be written", "%s",
                       strerror(errno));
-        return sac_error_in_file(error, path);
+        sac_error_in_file(error, path);
+        return SAC_ERROR_IO;
     }
     bool ok = fwrite(bytes, 1, size, file) == size;
     if (!ok) saved = errno;
@@ -28,7 +30,8 @@ sac_result sac_whole_file_write(const char *path, const void *bytes, size_t size
     if (ok) return SAC_OK;
     remove(beside);
     sac_error_set(error, SAC_ERROR_IO, "check the free space and the permissions", "%s", strerror(saved));
-    return sac_error_in_file(error, path);
+    sac_error_in_file(error, path);
+    return SAC_ERROR_IO;
 }
 
 sac_result sac_folder_create(const char *path, sac_error *error)
@@ -46,9 +49,11 @@ sac_result sac_folder_create(const char *path, sac_error *error)
         part[i] = 0;
         if (mkdir(part, 0777) == 0 || errno == EEXIST) continue;
         sac_error_set(error, SAC_ERROR_IO, "choose another folder", "it cannot be made: %s", strerror(errno));
-        return sac_error_in_file(error, path);
+        sac_error_in_file(error, path);
+        return SAC_ERROR_IO;
     }
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) return SAC_OK;
     sac_error_set(error, SAC_ERROR_IO, "choose another folder", "it is there but is not a folder");
-    return sac_error_in_file(error, path);
+    sac_error_in_file(error, path);
+    return SAC_ERROR_IO;
 }

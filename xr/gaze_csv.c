@@ -50,7 +50,8 @@ static sac_result bad(const reader *r, const char *remedy, const char *what)
 {
     sac_error_set(r->error, SAC_ERROR_FORMAT, remedy, "%s", what);
     sac_error_at_line(r->error, r->line);
-    return sac_error_in_file(r->error, r->name);
+    sac_error_in_file(r->error, r->name);
+    return SAC_ERROR_FORMAT;
 }
 
 static sac_result bad_value(const reader *r, const char *column, const char *value, const char *remedy,
@@ -420,7 +421,8 @@ sac_result sac_gaze_table_parse(sac_gaze_table *out_table, const char *text, siz
     sac_gaze_numbers_end(&numbers);
     if (result == SAC_OK && !out_table->rows.count) {
         sac_error_set(error, SAC_ERROR_EMPTY, "write time_s,x,y,z a line", "there is no sample in it");
-        result = sac_error_in_file(error, name);
+        sac_error_in_file(error, name);
+        result = SAC_ERROR_EMPTY;
     }
     if (result != SAC_OK) sac_gaze_table_fini(out_table);
     return result;
@@ -435,7 +437,8 @@ sac_result sac_gaze_table_read(sac_gaze_table *out_table, const char *path, sac_
     if (!file) {
         sac_error_set(error, SAC_ERROR_IO, "give a CSV file that is there and readable", "%s",
                       strerror(errno));
-        return sac_error_in_file(error, path);
+        sac_error_in_file(error, path);
+        return SAC_ERROR_IO;
     }
     sac_array(char) text = {0};
     char piece[4096];
@@ -449,11 +452,13 @@ sac_result sac_gaze_table_read(sac_gaze_table *out_table, const char *path, sac_
     sac_result result;
     if (ferror(file)) {
         sac_error_set(error, SAC_ERROR_IO, "check that it is a file", "%s", strerror(errno));
-        result = sac_error_in_file(error, path);
+        sac_error_in_file(error, path);
+        result = SAC_ERROR_IO;
     } else if (!fits || !memory) {
         sac_error_set(error, fits ? SAC_ERROR_MEMORY : SAC_ERROR_LIMIT, "use a shorter recording",
                       fits ? "no memory for the gaze" : "the file is larger than 64 MB");
-        result = sac_error_in_file(error, path);
+        sac_error_in_file(error, path);
+        result = fits ? SAC_ERROR_MEMORY : SAC_ERROR_LIMIT;
     } else {
         result = sac_gaze_table_parse(out_table, text.data, text.count, path, error);
     }

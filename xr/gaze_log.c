@@ -33,7 +33,8 @@ sac_result sac_gaze_log_open(const char *path, bool consent, sac_gaze_log **out_
                                       : "give a place that can be written",
                       "%s", strerror(errno));
         if (descriptor >= 0) close(descriptor);
-        return sac_error_in_file(error, path);
+        sac_error_in_file(error, path);
+        return SAC_ERROR_IO;
     }
     sac_gaze_log *log = sac_alloc_zero(1, sizeof *log);
     if (!log) {
