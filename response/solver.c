@@ -206,6 +206,8 @@ typedef struct run {
     sac_pass pass;
     sac_pass_run *kernel; /* of this pass */
     uint32_t first;       /* bundle of the colour worked on */
+    bool back; /* this sub-step relaxes its colours from the last to the first: what one order always
+                  carries a row too far in a tall pile the next one takes back, and it rests */
     uint64_t credits;
 } run;
 
@@ -256,14 +258,17 @@ static void over_bundles(run *r, uint32_t first, uint32_t last)
     sac_tasks_for(tasks, last - first, GRAIN_BUNDLES, bundles_range, r);
 }
 
-/* One colour after the other. */
-static void over_colours(run *r, sac_pass_run *kernel)
+/* One colour after the other; `back`: those of moving pairs the other way round, the ground last all the
+ * same. */
+static void over_colours(run *r, sac_pass_run *kernel, bool back)
 {
-    const uint32_t *first = r->own->slot_first;
+    const uint32_t *first = r->own->slot_first, moving = SAC_SLOT_COLOURS + SAC_COLOURS_MOVING;
     r->kernel = kernel;
     for (uint32_t slot = 0; slot < SAC_SLOT_COLOURS; slot++) kernel(&r->pass, first[slot], first[slot + 1]);
-    for (uint32_t slot = SAC_SLOT_COLOURS; slot < SAC_SLOTS; slot++)
+    for (uint32_t i = SAC_SLOT_COLOURS; i < SAC_SLOTS; i++) {
+        uint32_t slot = back && i < moving ? SAC_SLOT_COLOURS + moving - 1 - i : i;
         if (first[slot] < first[slot + 1]) over_bundles(r, first[slot], first[slot + 1]);
+    }
 }
 
 static void drive_range(uint32_t first, uint32_t last, uint32_t worker, void *context)
@@ -293,7 +298,7 @@ static void begin_substep(run *r, float time)
     drive(r);
     sac_holds_aim(r->solver, time);
     sac_holds_warm(r->own);
-    over_colours(r, r->own->kernel->warm);
+    over_colours(r, r->own->kernel->warm, false);
     did(r,
         price(r, PRICE_WARM_BUNDLE, PRICE_WARM_BLOCK) + (uint64_t)PRICE_BODY_SUBSTEP * r->solver->body_count);
 }
@@ -301,7 +306,7 @@ static void begin_substep(run *r, float time)
 static void pass_over(run *r, sac_pass_run *kernel)
 {
     sac_holds_solve(r->own);
-    over_colours(r, kernel);
+    over_colours(r, kernel, r->back && kernel == r->own->kernel->relax);
     did(r, price(r, PRICE_SOLVE_BUNDLE, PRICE_SOLVE_BLOCK));
 }
 
@@ -316,6 +321,7 @@ static uint32_t work(run *r, uint32_t substeps, uint32_t relaxations)
     pass_over(r, kernel->relax);
     for (uint32_t i = 0; i < substeps; i++) {
         if (reached(r)) return i;
+        r->back = i & 1u;
         remember(r);
         if (i > 0) {
             begin_substep(r, (float)i * r->pass.h);
@@ -378,7 +384,7 @@ static void solve_set(run *r, const sac_solver_step *step, float dt, sac_solver_
                (uint64_t)PRICE_CONTACT * solver->contact_count);
 
     report->substeps = work(r, substeps, relaxations);
-    over_colours(r, own->kernel->rebound);
+    over_colours(r, own->kernel->rebound, false);
     float rest = dt - (float)report->substeps * h;
     if (report->substeps < substeps) sac_bodies_move(own, 0, solver->body_count, rest);
     r->kernel = own->kernel->finish;
