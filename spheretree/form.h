@@ -40,6 +40,14 @@ typedef struct sac_live {
     uint32_t cost; /* of the children of one node, in credits as in meeting.h */
 } sac_live;
 
+/* A flat part of a tree's surface, where things can lie against each other without rocking on spheres. */
+#define SAC_FORM_FACES 16u
+typedef struct sac_face {
+    float normal[3], offset; /* outward: normal . x = offset; local */
+    float low[3], high[3];   /* a box that holds it */
+    bool outer;              /* the whole object lies behind its plane */
+} sac_face;
+
 typedef struct sac_form {
     sac_form_kind kind;
     uint32_t levels; /* below the root: a tree's depth, else 0 */
@@ -59,6 +67,8 @@ typedef struct sac_form {
     /* A body that moves less than this in a step passes through nothing: the radius of the thickest ball
      * inside; at least a thousandth of ball[3]. */
     float thickness;
+    uint32_t face_count; /* of a tree made from a mesh: its largest flat parts; 0 where there are none */
+    sac_face faces[SAC_FORM_FACES];
     sac_mass mass; /* of density 1; zero for planes and terrain */
 } sac_form;
 

@@ -1,5 +1,5 @@
 /* A sphere-tree as the form of a body. */
-#include "spheretree/form.h"
+#include "spheretree/faces_internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,6 +36,7 @@ sac_result sac_form_from_tree(sac_form *out_form, const sac_tree *tree, sac_erro
         }
     }
     form.thickness = fmaxf(form.thickness, 1e-3f * form.ball[3]);
+    sac_faces_find(&form);
     *out_form = form;
     return SAC_OK;
 }

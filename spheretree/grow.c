@@ -47,19 +47,23 @@ static void size_sphere(const sac_build *build, const uint32_t *pieces, uint32_t
 /* No point of the sphere is farther from the object than this: from a centre inside at depth d every way out
  * to the sphere crosses the surface at least d from the centre, which leaves at most r - d; from outside, r +
  * d. */
-static float gap_bound(const sac_build *build, const sac_draft_node *node, uint32_t hint)
+static float gap_bound(const sac_build *build, const sac_draft_node *node, uint32_t hint,
+                       sac_surface_hit *out_closest)
 {
     double p[3] = {node->centre[0], node->centre[1], node->centre[2]};
-    sac_surface_hit hit;
-    sac_surface_closest(build->surface, p, hint, &hit);
+    sac_surface_hit *hit = out_closest;
+    sac_surface_closest(build->surface, p, hint, hit);
     /* Only a centre that is surely inside may take credit for its depth. */
-    bool inside = hit.inside && (hit.sure || sac_surface_encloses(build->surface, p));
-    return round_up(fmax(0, inside ? node->radius - hit.distance : node->radius + hit.distance));
+    bool inside = hit->inside && (hit->sure || sac_surface_encloses(build->surface, p));
+    return round_up(fmax(0, inside ? node->radius - hit->distance : node->radius + hit->distance));
 }
 
-/* Closest feature: the surface point of the node nearest to the mean of its pieces, the mean normal, and the
- * cone that holds the normals of all its pieces. */
-static void describe(const sac_cover *cover, const uint32_t *pieces, uint32_t count, sac_draft_node *out)
+/* Closest feature: the mean normal, the cone that holds the normals of all its pieces, and a point of its
+ * surface: the one nearest to the centre, which with the gap tells a plane the surface touches, where that is
+ * on a piece of its own that looks its way; else the middle one's. */
+#define ITS_WAY 0.7 /* cosine */
+static void describe(const sac_cover *cover, const uint32_t *pieces, uint32_t count,
+                     const sac_surface_hit *closest, sac_draft_node *out)
 {
     double mean[3] = {0}, normal[3] = {0}, weight = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -75,6 +79,7 @@ static void describe(const sac_cover *cover, const uint32_t *pieces, uint32_t co
     bool known = weight > 0 && length > 1e-6 * weight;
     double nearest = INFINITY, widest = 1;
     uint32_t chosen = pieces[0];
+    bool own = false;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t p = pieces[i];
         if (p >= cover->surface_count) continue;
@@ -85,10 +90,11 @@ static void describe(const sac_cover *cover, const uint32_t *pieces, uint32_t co
             along += cover->normals[p][k] * normal[k];
         }
         if (!(d2 >= nearest)) nearest = d2, chosen = p;
+        own |= cover->triangles[p] == closest->triangle && along > ITS_WAY * length;
         if (known && cover->areas[p] > 0) widest = fmin(widest, along / length);
     }
     for (int k = 0; k < 3; k++) {
-        out->point[k] = (float)cover->middles[chosen][k];
+        out->point[k] = (float)(own ? closest->point[k] : cover->middles[chosen][k]);
         out->normal[k] = known ? (float)(normal[k] / length) : 0.0f;
     }
     /* The float normals are good to 1e-7; acos near 1 turns that into 5e-4 radians. */
@@ -190,9 +196,11 @@ static void finish_node(uint32_t item, uint32_t worker, void *context)
     const uint32_t *pieces = g->pieces.data + g->starts.data[item];
     uint32_t count = g->starts.data[item + 1] - g->starts.data[item];
     size_sphere(g->build, pieces, count, node);
-    node->gap = gap_bound(g->build, node,
-                          pieces[0] < cover->surface_count ? cover->triangles[pieces[0]] : UINT32_MAX);
-    describe(cover, pieces, count, node);
+    sac_surface_hit closest;
+    node->gap =
+        gap_bound(g->build, node, pieces[0] < cover->surface_count ? cover->triangles[pieces[0]] : UINT32_MAX,
+                  &closest);
+    describe(cover, pieces, count, &closest, node);
 }
 
 /* ---- all levels ---- */

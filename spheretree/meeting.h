@@ -67,8 +67,10 @@ sac_opened sac_meeting_open(sac_workspace *workspace, const sac_meeting *meeting
 /* The contacts of a front, reduced to `most` (up to SAC_CONTACT_MOST) that are deepest and well spread:
  * `pending` pairs hold links, `done` pairs node ids; both may be NULL. Contacts apart have a negative depth,
  * down to -margin. `point` lies between the two surfaces. Depth is the spheres' overlap, not corrected by the
- * uncertainty. The first is the deepest; contacts that say the same as another (within a hundredth of the
- * smaller form) are left out. Returns how many. Adds its own cost to *out_tests, which may be NULL. */
+ * uncertainty; where both nodes stand for flat faces (form.h) that lie against each other point, normal and
+ * depth are the faces' own, without uncertainty, and when nothing else touches the contacts are the corners.
+ * The first is the deepest; contacts that say the same as another (within a hundredth of the smaller form)
+ * are left out. Returns how many. Adds its own cost to *out_tests, which may be NULL. */
 uint32_t sac_meeting_contacts(const sac_meeting *meeting, const sac_pairs *pending, const sac_pairs *done,
                               uint32_t most, sac_contact *out_contacts, uint64_t *out_tests);
 

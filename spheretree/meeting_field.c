@@ -2,7 +2,7 @@
  * against terrain. Work is done in the field's own space; meeting->m takes the tree there. */
 #include "spheretree/field_internal.h"
 
-#include "spheretree/contact_internal.h"
+#include "spheretree/faces_internal.h"
 #include "spheretree/meeting_internal.h"
 #include "spheretree/terrain_internal.h"
 #include "spheretree/vector_internal.h"
@@ -252,15 +252,69 @@ static float gap_of(const sides *s, uint32_t node)
     return sac_contact_node_now(s->form, node).gap * s->tree_pose->scale;
 }
 
+/* Depth, point and uncertainty of a touch: of the face its node stands for if that lies against the field,
+ * else of its sphere, which ends as far below the point as the field above. */
+static void settle(const sac_meeting *m, const sides *s, uint32_t id, const float normal[3],
+                   const float point[3], sac_contact *out, sac_laid *laid)
+{
+    float at[3], centre[3], up[3], radius = node_ball(m, s->tree, id, centre);
+    sac_v3_copy(point, at);
+    sac_v3_sub(centre, point, up);
+    float depth = 2 * (radius - sac_v3_dot(up, normal));
+    out->uncertainty = gap_of(s, id);
+    if (sac_faces_meet_field(m, s->form, centre, radius, normal, radius - depth, &depth, at, laid))
+        out->uncertainty = 0;
+    out->depth = depth * s->field_pose->scale;
+    sac_transform_point(s->field_pose, at, out->point);
+}
+
+/* A touch of a form with faces, or of one without, as a contact. */
+static void contact_from(const sac_meeting *m, const sides *s, const float rows[3][3], uint32_t a, uint32_t b,
+                         const float point[3], const float normal[3], float depth, sac_contact *out,
+                         sac_laid *laid)
+{
+    float n[3];
+    uint32_t id = m->swapped ? b : a;
+    out->node_a = a, out->node_b = b;
+    sac_v3_turn(rows, normal, out->normal);
+    if (s->form->face_count) {
+        for (int k = 0; k < 3; k++) n[k] = m->swapped ? normal[k] : -normal[k]; /* from the field to it */
+        settle(m, s, id, n, point, out, laid);
+        return;
+    }
+    out->depth = depth * s->field_pose->scale;
+    out->uncertainty = gap_of(s, id);
+    sac_transform_point(s->field_pose, point, out->point);
+}
+
+/* The corners of the face that lies against the field, of what the list has room for. */
+static uint32_t contacts_of_face(const sac_meeting *m, const sides *s, const float rows[3][3],
+                                 const sac_laid *laid, const sac_touch_list *list, sac_contact *out)
+{
+    sac_corners corners = {0};
+    uint32_t different[4];
+    sac_corners_add(&corners, laid, list);
+    uint32_t count = sac_corners_different(&corners, different);
+    for (uint32_t i = 0; i < count && count > 2; i++) {
+        uint32_t k = different[i];
+        sac_laid again;
+        contact_from(m, s, rows, corners.a[k], corners.b[k], corners.point[k], corners.normal[k], 0, &out[i],
+                     &again);
+        out[i].final = corners.final[k];
+    }
+    return count > 2 ? count : 0;
+}
+
 uint32_t sac_field_meeting_contacts(const sac_meeting *m, const sac_pairs *pending, const sac_pairs *done,
                                     uint32_t most, sac_contact *out, uint64_t *tests)
 {
     if (!has_tree(m)) return sac_exact_contacts(m, most, out, tests);
     sides s = sides_of(m);
-    float to_world = s.field_pose->scale, rows[3][3];
+    float rows[3][3];
+    sac_laid laid = {0};
     sac_touch_list list;
     list.count = 0;
-    list.margin = m->margin / to_world;
+    list.margin = m->margin / s.field_pose->scale;
     list.size = sac_ball_of(s.tree, 0).r * m->scale;
     if (s.field->ball[3] < list.size) list.size = s.field->ball[3];
     gather(m, &s, done, false, &list, tests);
@@ -270,15 +324,15 @@ uint32_t sac_field_meeting_contacts(const sac_meeting *m, const sac_pairs *pendi
     sac_transform_rows(s.field_pose, rows);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t t = chosen[i];
-        sac_contact *c = &out[i];
-        c->node_a = list.a[t], c->node_b = list.b[t];
-        c->final = list.final[t];
-        c->depth = list.depth[t] * to_world;
-        c->uncertainty = gap_of(&s, m->swapped ? c->node_b : c->node_a);
-        sac_transform_point(s.field_pose, (float[3]){list.x[t], list.y[t], list.z[t]}, c->point);
-        sac_v3_turn(rows, (float[3]){list.nx[t], list.ny[t], list.nz[t]}, c->normal);
+        contact_from(m, &s, rows, list.a[t], list.b[t], (float[3]){list.x[t], list.y[t], list.z[t]},
+                     (float[3]){list.nx[t], list.ny[t], list.nz[t]}, list.depth[t], &out[i], &laid);
+        out[i].final = list.final[t];
     }
-    return count;
+    if (!laid.found || most < 4 || !sac_faces_alone(out, count)) return count;
+    sac_contact face[SAC_CONTACT_MOST];
+    uint32_t corners = contacts_of_face(m, &s, rows, &laid, &list, face);
+    if (corners) memcpy(out, face, corners * sizeof *face);
+    return corners ? corners : count;
 }
 
 bool sac_field_meeting_refresh(const sac_meeting *m, uint32_t node_a, uint32_t node_b, sac_contact *out)
@@ -299,13 +353,18 @@ bool sac_field_meeting_refresh(const sac_meeting *m, uint32_t node_a, uint32_t n
     float centre[3], normal[3], radius, distance, point[3], rows[3][3];
     if (!node_touch(m, &s, id, &feature, true, centre, &radius, normal, &distance, &tests)) return false;
     sac_v3_along(centre, -0.5f * (distance + radius), normal, point);
+    if (s.form->face_count) {
+        sac_laid laid;
+        settle(m, &s, id, normal, point, out, &laid);
+    } else {
+        sac_transform_point(s.field_pose, point, out->point);
+        out->depth = (radius - distance) * s.field_pose->scale;
+        out->uncertainty = gap_of(&s, id);
+    }
     if (!m->swapped)
         for (int k = 0; k < 3; k++) normal[k] = -normal[k];
     sac_transform_rows(s.field_pose, rows);
-    sac_transform_point(s.field_pose, point, out->point);
     sac_v3_turn(rows, normal, out->normal);
-    out->depth = (radius - distance) * s.field_pose->scale;
-    out->uncertainty = gap_of(&s, id);
     out->node_a = node_a, out->node_b = node_b;
     out->final = sac_node_link(s.tree, id) & SAC_LINK_LEAF;
     return true;

@@ -1,7 +1,6 @@
 /* Two trees meet. The same kernels as a front's, on arrays of the caller: a level of one meeting is opened,
  * then a level of another, and nothing is remembered in between. */
-#include "spheretree/contact_internal.h"
-#include "spheretree/meeting_internal.h"
+#include "spheretree/faces_internal.h"
 
 #include <math.h>
 
@@ -141,12 +140,13 @@ static bool direction_of_roots(const sac_meeting *m, float out[3])
 }
 
 static void contact_of(const sac_meeting *m, const float rows[3][3], uint32_t node_a, uint32_t node_b,
-                       sac_contact *out)
+                       sac_contact *out, sac_laid *laid)
 {
     const sac_transform *pose = m->pose_a;
     sac_contact_node a = sac_contact_node_now(m->a, node_a), b = node_of_b(m, node_b);
     sac_contact local;
     bool known = sac_contact_between(&a, &b, &local) || direction_of_roots(m, local.normal);
+    if (m->a->face_count && m->b->face_count) sac_faces_meet(m, &a, &b, &local, laid);
     const float *p = local.point, *n = local.normal;
     for (int i = 0; i < 3; i++) {
         out->point[i] =
@@ -211,7 +211,8 @@ static uint32_t contacts_of_few(const sac_meeting *m, const float rows[3][3], co
                  b = final ? done->b[k] : pending->b[k];
         if (!final && m->levels) a = sac_link_node(m->a->tree, a), b = sac_link_node(m->b->tree, b);
         sac_contact c;
-        contact_of(m, rows, a, b, &c);
+        sac_laid laid;
+        contact_of(m, rows, a, b, &c, &laid);
         c.final = final;
         uint32_t at = count++;
         for (; at > 0 && deeper(&c, &out[at - 1]); at--) out[at] = out[at - 1];
@@ -230,12 +231,46 @@ static uint32_t contacts_of_few(const sac_meeting *m, const float rows[3][3], co
 #define TESTS_A_PAIR 10u
 #define TESTS_A_CONTACT 70u
 
+/* The corners of a face two trees lie against each other with, instead of what was chosen before: bumps. Any
+ * number of pairs, in lists of the size there is. */
+static uint32_t contacts_of_face(const sac_meeting *m, const float rows[3][3], const sac_descent *d,
+                                 const sac_pairs *pending, const sac_pairs *done, const sac_laid *laid,
+                                 sac_touch_list *list, sac_contact *out)
+{
+    const sac_kernel *kernel = sac_kernel_active();
+    sac_corners corners = {0};
+    uint32_t different[4], total = pending->count + done->count;
+    if (list->count == total) sac_corners_add(&corners, laid, list);
+    for (uint32_t first = 0; list->count < total && first < total; first += SAC_TOUCH_ROOM / 2) {
+        uint32_t last = first + SAC_TOUCH_ROOM / 2 < total ? first + SAC_TOUCH_ROOM / 2 : total;
+        uint32_t split = first > done->count ? first : last < done->count ? last : done->count;
+        uint32_t skip = split - (split < done->count ? split : done->count);
+        sac_pairs one = {done->a + first, done->b + first, split > first ? split - first : 0, 0};
+        sac_pairs two = {pending->a + skip, pending->b + skip, last - split, 0};
+        if (first >= done->count) one.count = 0;
+        list->count = 0;
+        measure_pairs(kernel, d, &one, false, list);
+        measure_pairs(kernel, d, &two, m->levels > 0, list);
+        sac_corners_add(&corners, laid, list);
+        list->count = 0;
+    }
+    uint32_t count = sac_corners_different(&corners, different);
+    if (count < 3) return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        sac_laid again;
+        contact_of(m, rows, corners.a[different[i]], corners.b[different[i]], &out[i], &again);
+        out[i].final = corners.final[different[i]];
+    }
+    return count;
+}
+
 static uint32_t contacts_of_many(const sac_meeting *m, const float rows[3][3], const sac_pairs *pending,
                                  const sac_pairs *done, uint32_t most, sac_contact *out)
 {
     const sac_kernel *kernel = sac_kernel_active();
     const sac_descent d = descent_of(m);
     sac_touch_list list;
+    sac_laid laid = {0};
     list.count = 0;
     list.margin = d.margin;
     list.size = size_of(m);
@@ -244,10 +279,14 @@ static uint32_t contacts_of_many(const sac_meeting *m, const float rows[3][3], c
     measure_pairs(kernel, &d, pending, m->levels > 0, &list);
     uint32_t chosen[SAC_CONTACT_MOST], count = kernel->choose(&list, most, chosen);
     for (uint32_t i = 0; i < count; i++) {
-        contact_of(m, rows, list.a[chosen[i]], list.b[chosen[i]], &out[i]);
+        contact_of(m, rows, list.a[chosen[i]], list.b[chosen[i]], &out[i], &laid);
         out[i].final = list.final[chosen[i]];
     }
-    return count;
+    if (!laid.found || most < 4 || !sac_faces_alone(out, count)) return count;
+    sac_contact face[SAC_CONTACT_MOST];
+    uint32_t corners = contacts_of_face(m, rows, &d, pending, done, &laid, &list, face);
+    if (corners) memcpy(out, face, corners * sizeof *face);
+    return corners ? corners : count;
 }
 
 uint32_t sac_tree_meeting_contacts(const sac_meeting *m, const sac_pairs *pending, const sac_pairs *done,
@@ -267,7 +306,8 @@ bool sac_tree_meeting_refresh(const sac_meeting *m, uint32_t node_a, uint32_t no
 {
     float rows[3][3];
     sac_transform_rows(m->pose_a, rows);
-    contact_of(m, rows, node_a, node_b, out);
+    sac_laid laid;
+    contact_of(m, rows, node_a, node_b, out, &laid);
     out->final = sac_node_link(m->a->tree, node_a) & sac_node_link(m->b->tree, node_b) & SAC_LINK_LEAF;
     return out->depth >= -m->margin;
 }

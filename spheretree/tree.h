@@ -46,7 +46,8 @@ typedef struct sac_link_block {
 typedef struct sac_feature_block {
     _Alignas(SAC_CACHE_LINE) float gap[SAC_LANES];     /* no point of the sphere is farther than this from the
                                                           object */
-    float px[SAC_LANES], py[SAC_LANES], pz[SAC_LANES]; /* a point of the surface inside the sphere */
+    float px[SAC_LANES], py[SAC_LANES], pz[SAC_LANES]; /* a point of the surface inside the sphere; of a
+                                                          mesh: nearest to its centre, where it can be */
     float nx[SAC_LANES], ny[SAC_LANES], nz[SAC_LANES]; /* mean outward normal, unit; zero when unknown */
     float cone[SAC_LANES]; /* all normals of the node's surface are within this angle of n, radians; pi:
                               unknown */
