@@ -11,9 +11,9 @@
  * NaN fails every comparison.
  *
  * Index: sac_f8_load  sac_f8_load_any  sac_f8_store  sac_f8_set  sac_f8_add  sac_f8_sub  sac_f8_mul
- *        sac_f8_div  sac_f8_max  sac_f8_min  sac_f8_sqrt  sac_f8_le  sac_f8_pick_less  sac_f8_rows_load
- * sac_f8_rows_store sac_n8_load  sac_n8_set  sac_n8_store  sac_n8_pack  sac_n8_add sac_n8_top
- * sac_n8_clear_top  sac_bits sac_prefetch
+ *        sac_f8_div  sac_f8_max  sac_f8_min  sac_f8_abs  sac_f8_sqrt  sac_f8_le  sac_f8_pick_less
+ * sac_f8_rows_load sac_f8_rows_store sac_n8_load  sac_n8_set  sac_n8_store  sac_n8_pack  sac_n8_add
+ * sac_n8_top sac_n8_clear_top  sac_bits sac_prefetch
  */
 #ifndef SAC_BASE_SIMD_H
 #define SAC_BASE_SIMD_H
@@ -81,6 +81,7 @@ static inline sac_f8 sac_f8_div(sac_f8 a, sac_f8 b) { return _mm256_div_ps(a, b)
 static inline sac_f8 sac_f8_max(sac_f8 a, sac_f8 b) { return _mm256_max_ps(a, b); }
 static inline sac_f8 sac_f8_min(sac_f8 a, sac_f8 b) { return _mm256_min_ps(a, b); }
 static inline sac_f8 sac_f8_sqrt(sac_f8 a) { return _mm256_sqrt_ps(a); }
+static inline sac_f8 sac_f8_abs(sac_f8 a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
 /* Four columns of two 4 x 4 blocks each: lanes 0-3 from the low halves, 4-7 from the high. */
 SAC_ALWAYS_INLINE void sac_avx_quarters(__m256 a, __m256 b, __m256 c, __m256 d, __m256 out[4])
 {
@@ -223,6 +224,11 @@ SAC_F8_PAIRWISE(sac_f8_max, _mm_max_ps)
 SAC_F8_PAIRWISE(sac_f8_min, _mm_min_ps)
 #undef SAC_F8_PAIRWISE
 static inline sac_f8 sac_f8_sqrt(sac_f8 a) { return (sac_f8){_mm_sqrt_ps(a.low), _mm_sqrt_ps(a.high)}; }
+static inline sac_f8 sac_f8_abs(sac_f8 a)
+{
+    __m128 sign = _mm_set1_ps(-0.0f);
+    return (sac_f8){_mm_andnot_ps(sign, a.low), _mm_andnot_ps(sign, a.high)};
+}
 static inline uint32_t sac_f8_le(sac_f8 a, sac_f8 b)
 {
     return (uint32_t)(_mm_movemask_ps(_mm_cmple_ps(a.low, b.low)) |
@@ -330,6 +336,7 @@ SAC_F8_PAIRWISE(sac_f8_max, sac_neon_max)
 SAC_F8_PAIRWISE(sac_f8_min, sac_neon_min)
 #undef SAC_F8_PAIRWISE
 static inline sac_f8 sac_f8_sqrt(sac_f8 a) { return (sac_f8){vsqrtq_f32(a.low), vsqrtq_f32(a.high)}; }
+static inline sac_f8 sac_f8_abs(sac_f8 a) { return (sac_f8){vabsq_f32(a.low), vabsq_f32(a.high)}; }
 static inline uint32_t sac_neon_mask(uint32x4_t low, uint32x4_t high)
 {
     static const uint32_t weights[8] = {1, 2, 4, 8, 16, 32, 64, 128};
@@ -436,6 +443,11 @@ static inline sac_f8 sac_f8_min(sac_f8 a, sac_f8 b)
 static inline sac_f8 sac_f8_sqrt(sac_f8 a)
 {
     for (int k = 0; k < 4; k++) a.low[k] = sqrtf(a.low[k]), a.high[k] = sqrtf(a.high[k]);
+    return a;
+}
+static inline sac_f8 sac_f8_abs(sac_f8 a)
+{
+    for (int k = 0; k < 4; k++) a.low[k] = fabsf(a.low[k]), a.high[k] = fabsf(a.high[k]);
     return a;
 }
 static inline uint32_t sac_f8_le(sac_f8 a, sac_f8 b)

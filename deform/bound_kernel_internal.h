@@ -21,7 +21,7 @@
 #define MUL sac_f8_mul
 #define SET sac_f8_set
 
-SAC_ALWAYS_INLINE sac_f8 size_of(sac_f8 v) { return sac_f8_max(v, SUB(SET(0), v)); }
+#define size_of sac_f8_abs
 
 SAC_ALWAYS_INLINE float most_across(sac_f8 v)
 {
@@ -75,6 +75,19 @@ SAC_ALWAYS_INLINE void lead(leaders *l, sac_f8 b, sac_f8 room)
     l->second = sac_f8_max(sac_f8_min(b, l->first), l->second);
     l->room = sac_f8_pick_less(l->first, b, room, l->room);
     l->first = sac_f8_max(b, l->first);
+}
+
+/* The same with the room of the second. */
+typedef struct runners {
+    leaders lead;
+    sac_f8 second_room;
+} runners;
+
+SAC_ALWAYS_INLINE void run(runners *r, sac_f8 b, sac_f8 room)
+{
+    sac_f8 behind = sac_f8_pick_less(r->lead.second, b, room, r->second_room);
+    r->second_room = sac_f8_pick_less(r->lead.first, b, r->lead.room, behind);
+    lead(&r->lead, b, room);
 }
 
 /* Equation 12, one direction to a lane. A single node has no second. */
@@ -365,16 +378,59 @@ SAC_ALWAYS_INLINE float fill(const sac_bound_job *job, const float *b, float top
     return sum_across(sum) + left * last;
 }
 
+/* Eight by eight, the highest first, each with its room. */
+SAC_ALWAYS_INLINE void sort_eight(sac_f8 b[8], sac_f8 room[8])
+{
+    static const uint8_t pairs[19][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6},
+                                         {5, 7}, {1, 2}, {5, 6}, {0, 4}, {1, 5}, {2, 6}, {3, 7},
+                                         {2, 4}, {3, 5}, {1, 2}, {3, 4}, {5, 6}};
+#pragma GCC unroll 19
+    for (int i = 0; i < 19; i++) {
+        uint8_t p = pairs[i][0], q = pairs[i][1];
+        sac_f8 one = b[p], two = b[q], here = room[p], there = room[q];
+        b[p] = sac_f8_max(two, one), b[q] = sac_f8_min(two, one);
+        room[p] = sac_f8_pick_less(one, two, there, here);
+        room[q] = sac_f8_pick_less(one, two, here, there);
+    }
+}
+
+/* The highest eight in the lanes of each direction and their seconds are known. None that is not known is
+ * above the highest second: mostly the fill ends before it. Where it does not, in the directions of the
+ * result, it is for a longer one. */
+SAC_ALWAYS_INLINE uint32_t fill_short(sac_f8 first[8], sac_f8 room[8], const sac_f8 second[8],
+                                      const sac_f8 second_room[8], float left, sac_f8 *value)
+{
+    sac_f8 bar = second[0], bar_room = second_room[0], rest = SET(left), zero = SET(0);
+    for (int i = 1; i < 8; i++) {
+        bar_room = sac_f8_pick_less(bar, second[i], second_room[i], bar_room);
+        bar = sac_f8_max(second[i], bar);
+    }
+    sort_eight(first, room);
+    for (int i = 0; i < 8; i++) {
+        sac_f8 take = sac_f8_pick_less(first[i], bar, zero, sac_f8_min(room[i], rest));
+        *value = ADD(*value, MUL(take, first[i]));
+        rest = SUB(rest, take);
+    }
+    *value = ADD(*value, MUL(rest, bar));
+    return ~sac_f8_le(SUB(rest, bar_room), SET(1e-6f));
+}
+
 SAC_ALWAYS_INLINE void bound_exact(const sac_bound_job *job, const uint32_t half_k, bool oriented, float *out)
 {
     const uint32_t k = 2 * half_k;
     _Alignas(32) float sums[SAC_MESHLESS_WIDE(SAC_MESHLESS_MOST_K)],
         highest[SAC_MESHLESS_WIDE(SAC_MESHLESS_MOST_K)], least[SAC_MESHLESS_WIDE(SAC_MESHLESS_MOST_K)];
-    sac_f8 lows[SAC_MESHLESS_MOST_K], tops[SAC_MESHLESS_MOST_K], b[SAC_MESHLESS_MOST_K];
+    sac_f8 lows[SAC_MESHLESS_MOST_K], firsts[SAC_MESHLESS_MOST_K], rooms[SAC_MESHLESS_MOST_K],
+        seconds[SAC_MESHLESS_MOST_K], second_rooms[SAC_MESHLESS_MOST_K], b[SAC_MESHLESS_MOST_K];
     bool any = job->rest->low_sum > 0;
-    for (uint32_t d = 0; d < k; d++) lows[d] = SET(0), tops[d] = SET(-FLT_MAX);
+    float left = 1 - job->rest->low_sum;
+    for (uint32_t d = 0; d < k; d++) {
+        lows[d] = rooms[d] = second_rooms[d] = SET(0);
+        firsts[d] = seconds[d] = SET(-FLT_MAX);
+    }
     for (uint32_t i = 0; i < job->lanes; i += 8) {
         project(job, i, half_k, oriented, b);
+        sac_f8 room = sac_f8_load(job->room + i);
         if (any) {
             sac_f8 low = sac_f8_load(job->low + i);
             for (uint32_t d = 0; d < k; d++) lows[d] = ADD(lows[d], MUL(low, b[d]));
@@ -382,20 +438,26 @@ SAC_ALWAYS_INLINE void bound_exact(const sac_bound_job *job, const uint32_t half
         if (i + 8 > job->count) blank(job, i, half_k, b);
         for (uint32_t d = 0; d < k; d++) {
             sac_f8_store(job->scratch + (size_t)d * job->lanes + i, b[d]);
-            tops[d] = sac_f8_max(b[d], tops[d]);
+            runners r = {{firsts[d], rooms[d], seconds[d]}, second_rooms[d]};
+            run(&r, b[d], room);
+            firsts[d] = r.lead.first, rooms[d] = r.lead.room, seconds[d] = r.lead.second;
+            second_rooms[d] = r.second_room;
         }
     }
     for (uint32_t at = 0; at < k; at += 8) {
-        sac_f8 low[8], top[8], most, few;
-        turn_over(lows, at, k, low), turn_over(tops, at, k, top);
-        most = few = top[0];
-        for (int i = 1; i < 8; i++) most = sac_f8_max(top[i], most), few = sac_f8_min(top[i], few);
-        sac_f8_store(sums + at, sum_of(low));
-        sac_f8_store(highest + at, most), sac_f8_store(least + at, few);
+        sac_f8 first[8], room[8], second[8], second_room[8], low[8];
+        turn_over(firsts, at, k, first), turn_over(rooms, at, k, room);
+        turn_over(seconds, at, k, second), turn_over(second_rooms, at, k, second_room);
+        turn_over(lows, at, k, low);
+        sac_f8 lowest = sum_of(low), value = lowest;
+        uint32_t longer = fill_short(first, room, second, second_room, left, &value);
+        sac_f8_store(out + at, value), sac_f8_store(sums + at, lowest);
+        sac_f8_store(highest + at, first[0]), sac_f8_store(least + at, first[7]);
+        for (uint32_t d = at; d < k && d < at + 8; d++)
+            if (longer >> (d - at) & 1u)
+                out[d] =
+                    sums[d] + fill(job, job->scratch + (size_t)d * job->lanes, highest[d], least[d], left);
     }
-    for (uint32_t d = 0; d < k; d++)
-        out[d] = sums[d] + fill(job, job->scratch + (size_t)d * job->lanes, highest[d], least[d],
-                                1 - job->rest->low_sum);
     for (uint32_t d = k; d < SAC_MESHLESS_WIDE(k); d++) out[d] = 0;
     add_slack(out, highest, half_k);
 }
