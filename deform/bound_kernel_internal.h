@@ -77,16 +77,17 @@ SAC_ALWAYS_INLINE void lead(leaders *l, sac_f8 b, sac_f8 room)
     l->first = sac_f8_max(b, l->first);
 }
 
-/* The same with the room of the second. */
+/* The same with the room of the second, and the third. */
 typedef struct runners {
     leaders lead;
-    sac_f8 second_room;
+    sac_f8 second_room, third;
 } runners;
 
 SAC_ALWAYS_INLINE void run(runners *r, sac_f8 b, sac_f8 room)
 {
     sac_f8 behind = sac_f8_pick_less(r->lead.second, b, room, r->second_room);
     r->second_room = sac_f8_pick_less(r->lead.first, b, r->lead.room, behind);
+    r->third = sac_f8_max(sac_f8_min(b, r->lead.second), r->third);
     lead(&r->lead, b, room);
 }
 
@@ -246,10 +247,11 @@ SAC_ALWAYS_INLINE void project(const sac_bound_job *job, uint32_t i, const uint3
     spread(m, centre, half, oriented ? rest->axes : NULL, half_k, b);
 }
 
-/* Lanes beyond the last node get the least there is. */
-SAC_ALWAYS_INLINE void blank(const sac_bound_job *job, uint32_t i, const uint32_t half_k, sac_f8 *b)
+/* Lanes that do not count get the least there is. */
+SAC_ALWAYS_INLINE void blank(sac_f8 room, const uint32_t half_k, sac_f8 *b)
 {
-    sac_f8 room = sac_f8_load(job->room + i), zero = SET(0), none = SET(-FLT_MAX);
+    sac_f8 zero = SET(0), none = SET(-FLT_MAX);
+    if (sac_f8_le(zero, room) == 0xffu) return;
     for (uint32_t d = 0; d < 2 * half_k; d++) b[d] = sac_f8_pick_less(room, zero, none, b[d]);
 }
 
@@ -285,7 +287,7 @@ SAC_ALWAYS_INLINE void bound_eq12(const sac_bound_job *job, const uint32_t half_
             sac_f8 low = sac_f8_load(job->low + i);
             for (uint32_t d = 0; d < k; d++) lows[d] = ADD(lows[d], MUL(low, b[d]));
         }
-        if (i + 8 > job->count) blank(job, i, half_k, b);
+        blank(room, half_k, b);
         for (uint32_t d = 0; d < k; d++) {
             leaders l = {firsts[d], rooms[d], seconds[d]};
             lead(&l, b[d], room);
@@ -378,41 +380,76 @@ SAC_ALWAYS_INLINE float fill(const sac_bound_job *job, const float *b, float top
     return sum_across(sum) + left * last;
 }
 
-/* Eight by eight, the highest first, each with its room. */
+/* The higher of two with its room first. */
+SAC_ALWAYS_INLINE void swap(sac_f8 *b, sac_f8 *room, sac_f8 *c, sac_f8 *other)
+{
+    sac_f8 one = *b, two = *c, here = *room, there = *other;
+    *b = sac_f8_max(two, one), *c = sac_f8_min(two, one);
+    *room = sac_f8_pick_less(one, two, there, here);
+    *other = sac_f8_pick_less(one, two, here, there);
+}
+
+/* Eight in each lane, the highest first. */
 SAC_ALWAYS_INLINE void sort_eight(sac_f8 b[8], sac_f8 room[8])
 {
     static const uint8_t pairs[19][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6},
                                          {5, 7}, {1, 2}, {5, 6}, {0, 4}, {1, 5}, {2, 6}, {3, 7},
                                          {2, 4}, {3, 5}, {1, 2}, {3, 4}, {5, 6}};
 #pragma GCC unroll 19
-    for (int i = 0; i < 19; i++) {
-        uint8_t p = pairs[i][0], q = pairs[i][1];
-        sac_f8 one = b[p], two = b[q], here = room[p], there = room[q];
-        b[p] = sac_f8_max(two, one), b[q] = sac_f8_min(two, one);
-        room[p] = sac_f8_pick_less(one, two, there, here);
-        room[q] = sac_f8_pick_less(one, two, here, there);
-    }
+    for (int i = 0; i < 19; i++)
+        swap(&b[pairs[i][0]], &room[pairs[i][0]], &b[pairs[i][1]], &room[pairs[i][1]]);
 }
 
-/* The highest eight in the lanes of each direction and their seconds are known. None that is not known is
- * above the highest second: mostly the fill ends before it. Where it does not, in the directions of the
- * result, it is for a longer one. */
-SAC_ALWAYS_INLINE uint32_t fill_short(sac_f8 first[8], sac_f8 room[8], const sac_f8 second[8],
-                                      const sac_f8 second_room[8], float left, sac_f8 *value)
+/* Fills from eight in order, down to `bar`; what is left then goes there. Returns how much that was. */
+SAC_ALWAYS_INLINE sac_f8 pour(const sac_f8 b[8], const sac_f8 room[8], sac_f8 bar, float left, sac_f8 *value)
 {
-    sac_f8 bar = second[0], bar_room = second_room[0], rest = SET(left), zero = SET(0);
-    for (int i = 1; i < 8; i++) {
-        bar_room = sac_f8_pick_less(bar, second[i], second_room[i], bar_room);
-        bar = sac_f8_max(second[i], bar);
-    }
-    sort_eight(first, room);
+    sac_f8 rest = SET(left), zero = SET(0);
     for (int i = 0; i < 8; i++) {
-        sac_f8 take = sac_f8_pick_less(first[i], bar, zero, sac_f8_min(room[i], rest));
-        *value = ADD(*value, MUL(take, first[i]));
+        sac_f8 take = sac_f8_pick_less(b[i], bar, zero, sac_f8_min(room[i], rest));
+        *value = ADD(*value, MUL(take, b[i]));
         rest = SUB(rest, take);
     }
     *value = ADD(*value, MUL(rest, bar));
+    return rest;
+}
+
+/* The highest two of each lane and the third's height, one direction to a lane now. */
+typedef struct field {
+    sac_f8 first[8], room[8], second[8], second_room[8], third[8];
+} field;
+
+/* None that is not known is above the highest second: mostly the fill ends before it. Returns the directions
+ * in which it does not. First ones are sorted. */
+SAC_ALWAYS_INLINE uint32_t fill_short(field *f, float left, sac_f8 *value)
+{
+    sac_f8 bar = f->second[0], bar_room = f->second_room[0];
+    for (int i = 1; i < 8; i++) {
+        bar_room = sac_f8_pick_less(bar, f->second[i], f->second_room[i], bar_room);
+        bar = sac_f8_max(f->second[i], bar);
+    }
+    sort_eight(f->first, f->room);
+    sac_f8 rest = pour(f->first, f->room, bar, left, value);
     return ~sac_f8_le(SUB(rest, bar_room), SET(1e-6f));
+}
+
+/* With the seconds too: the highest eight of both, down to the highest third. */
+SAC_ALWAYS_INLINE uint32_t fill_on(field *f, float left, sac_f8 *value)
+{
+    static const uint8_t steps[3] = {4, 2, 1};
+    sac_f8 bar = f->third[0];
+    for (int i = 1; i < 8; i++) bar = sac_f8_max(f->third[i], bar);
+    sort_eight(f->second, f->second_room);
+    for (int i = 0; i < 8; i++) {
+        swap(&f->first[i], &f->room[i], &f->second[7 - i], &f->second_room[7 - i]);
+        bar = sac_f8_max(f->second[7 - i], bar);
+    }
+    for (int s = 0; s < 3; s++)
+        for (uint8_t i = 0; i < 8; i++)
+            if (!(i & steps[s])) {
+                uint8_t j = i + steps[s];
+                swap(&f->first[i], &f->room[i], &f->first[j], &f->room[j]);
+            }
+    return ~sac_f8_le(pour(f->first, f->room, bar, left, value), SET(1e-6f));
 }
 
 SAC_ALWAYS_INLINE void bound_exact(const sac_bound_job *job, const uint32_t half_k, bool oriented, float *out)
@@ -421,12 +458,13 @@ SAC_ALWAYS_INLINE void bound_exact(const sac_bound_job *job, const uint32_t half
     _Alignas(32) float sums[SAC_MESHLESS_WIDE(SAC_MESHLESS_MOST_K)],
         highest[SAC_MESHLESS_WIDE(SAC_MESHLESS_MOST_K)], least[SAC_MESHLESS_WIDE(SAC_MESHLESS_MOST_K)];
     sac_f8 lows[SAC_MESHLESS_MOST_K], firsts[SAC_MESHLESS_MOST_K], rooms[SAC_MESHLESS_MOST_K],
-        seconds[SAC_MESHLESS_MOST_K], second_rooms[SAC_MESHLESS_MOST_K], b[SAC_MESHLESS_MOST_K];
+        seconds[SAC_MESHLESS_MOST_K], second_rooms[SAC_MESHLESS_MOST_K], thirds[SAC_MESHLESS_MOST_K],
+        b[SAC_MESHLESS_MOST_K];
     bool any = job->rest->low_sum > 0;
     float left = 1 - job->rest->low_sum;
     for (uint32_t d = 0; d < k; d++) {
         lows[d] = rooms[d] = second_rooms[d] = SET(0);
-        firsts[d] = seconds[d] = SET(-FLT_MAX);
+        firsts[d] = seconds[d] = thirds[d] = SET(-FLT_MAX);
     }
     for (uint32_t i = 0; i < job->lanes; i += 8) {
         project(job, i, half_k, oriented, b);
@@ -435,24 +473,30 @@ SAC_ALWAYS_INLINE void bound_exact(const sac_bound_job *job, const uint32_t half
             sac_f8 low = sac_f8_load(job->low + i);
             for (uint32_t d = 0; d < k; d++) lows[d] = ADD(lows[d], MUL(low, b[d]));
         }
-        if (i + 8 > job->count) blank(job, i, half_k, b);
+        blank(room, half_k, b);
         for (uint32_t d = 0; d < k; d++) {
             sac_f8_store(job->scratch + (size_t)d * job->lanes + i, b[d]);
-            runners r = {{firsts[d], rooms[d], seconds[d]}, second_rooms[d]};
+            runners r = {{firsts[d], rooms[d], seconds[d]}, second_rooms[d], thirds[d]};
             run(&r, b[d], room);
             firsts[d] = r.lead.first, rooms[d] = r.lead.room, seconds[d] = r.lead.second;
-            second_rooms[d] = r.second_room;
+            second_rooms[d] = r.second_room, thirds[d] = r.third;
         }
     }
     for (uint32_t at = 0; at < k; at += 8) {
-        sac_f8 first[8], room[8], second[8], second_room[8], low[8];
-        turn_over(firsts, at, k, first), turn_over(rooms, at, k, room);
-        turn_over(seconds, at, k, second), turn_over(second_rooms, at, k, second_room);
+        const uint32_t asked = k - at < 8 ? (1u << (k - at)) - 1 : 0xffu;
+        field f;
+        sac_f8 low[8];
+        turn_over(firsts, at, k, f.first), turn_over(rooms, at, k, f.room);
+        turn_over(seconds, at, k, f.second), turn_over(second_rooms, at, k, f.second_room);
         turn_over(lows, at, k, low);
         sac_f8 lowest = sum_of(low), value = lowest;
-        uint32_t longer = fill_short(first, room, second, second_room, left, &value);
+        uint32_t longer = fill_short(&f, left, &value) & asked;
+        sac_f8_store(highest + at, f.first[0]), sac_f8_store(least + at, f.first[7]);
+        if (longer) {
+            turn_over(thirds, at, k, f.third);
+            value = lowest, longer = fill_on(&f, left, &value) & asked;
+        }
         sac_f8_store(out + at, value), sac_f8_store(sums + at, lowest);
-        sac_f8_store(highest + at, first[0]), sac_f8_store(least + at, first[7]);
         for (uint32_t d = at; d < k && d < at + 8; d++)
             if (longer >> (d - at) & 1u)
                 out[d] =

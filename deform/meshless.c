@@ -32,8 +32,9 @@ const sac_bound_kernels *sac_bound_kernels_active(void)
 
 static uint32_t wide_of(const sac_meshless_model *m) { return SAC_MESHLESS_WIDE(m->def.k); }
 
-static void put(sac_meshless *body, uint32_t node, const float rows[3][4])
+static void put(sac_meshless *body, uint32_t given, const float rows[3][4])
 {
+    uint32_t node = body->model->slot[given];
     uint32_t half_k = body->model->def.k / 2, wide = wide_of(body->model);
     float *row = body->rows + (size_t)node * SAC_MESHLESS_ROW;
     float *block = body->blocks + (size_t)(node / 8) * 8 * SAC_MESHLESS_ROW + node % 8;
@@ -402,7 +403,7 @@ const float *sac_meshless_dop(sac_meshless *body, uint32_t node)
 sac_meshless_lump sac_meshless_lump_of(const sac_meshless_model *model, uint32_t node)
 {
     const sac_meshless_limits *l = &model->rest[node].limits;
-    return (sac_meshless_lump){l->count, model->limit_node + l->first, model->mean + l->first};
+    return (sac_meshless_lump){l->count, model->lump_node + l->lump_first, model->mean + l->lump_first};
 }
 
 bool sac_meshless_children(const sac_meshless_model *model, uint32_t node, uint32_t *out_first)

@@ -30,7 +30,8 @@ enum { SAC_MESHLESS_LASTS = 15 };
 #define SAC_MESHLESS_WHOLE 0.5f
 
 typedef struct sac_meshless_limits {
-    uint32_t first, count, lanes; /* of the limits arrays; lanes: count rounded up to eight */
+    uint32_t first, lanes;      /* of the limits arrays: whole blocks */
+    uint32_t lump_first, count; /* of the lump arrays */
 } sac_meshless_limits;
 
 /* A node of the tree as a descent sees it. */
@@ -55,7 +56,7 @@ typedef struct sac_meshless_patch {
 } sac_meshless_patch;
 
 typedef struct sac_meshless_influence {
-    uint32_t node;
+    uint32_t node; /* its slot, once the model is made */
     float weight;
 } sac_meshless_influence;
 
@@ -90,10 +91,14 @@ struct sac_meshless_model {
     uint32_t *patch_of;              /* of each tree node; UINT32_MAX above the patches */
     sac_meshless_patch *patches;
     uint32_t patch_count, *patch_vertex;
-    /* Simulation nodes that a tree node's vertices follow: limits of their weights (room: highest - lowest),
-     * and the mean. Lanes beyond the last repeat it with room -1. */
+    uint32_t *slot, *node_at; /* of a simulation node in memory, and back */
+    /* Slots that a tree node's vertices follow, and the limits of their weights (room: highest - lowest).
+     * Lanes with room -1 do not count: they fill up blocks. */
     uint32_t *limit_node;
-    float *low, *room, *mean;
+    float *low, *room;
+    /* Simulation nodes with their mean weights. */
+    uint32_t *lump_node;
+    float *mean;
     /* The same tree eight-wide, as in spheretree/tree.h; wide_node: tree nodes, UINT32_MAX in empty lanes. */
     sac_link_block *links;
     uint32_t *parents, *wide_node, wide_blocks, wide_nodes, wide_leaves, wide_depth;
@@ -123,7 +128,7 @@ typedef struct sac_meshless_state {
 struct sac_meshless {
     sac_arena arena;
     const sac_meshless_model *model;
-    float *rows;     /* SAC_MESHLESS_ROW a node */
+    float *rows;     /* SAC_MESHLESS_ROW a slot */
     float *blocks;   /* the same, eight nodes to a block, entry by entry */
     float *wide;     /* of each node, four columns of directions */
     float *dops;     /* SAC_MESHLESS_WIDE(k) a tree node */
@@ -147,7 +152,7 @@ struct sac_meshless {
 
 typedef struct sac_bound_job {
     const float *rows, *blocks, *wide;
-    const uint32_t *node; /* ascending */
+    const uint32_t *node; /* slots: ascending, or a whole block */
     const float *low, *room;
     uint32_t count, lanes, k;
     const sac_meshless_rest *rest;
@@ -208,6 +213,9 @@ sac_result sac_meshless_check(const sac_meshless_surface *surface, const float (
 uint32_t sac_meshless_find_weights(const sac_meshless_model *m, const float rest[3], uint32_t vertex,
                                    const sac_meshless_weights *given, sac_meshless_influence *out);
 bool sac_meshless_find_neighbours(sac_meshless_model *m);
+
+/* meshless_slots.c: slot and node_at, for what all vertices together follow. */
+bool sac_meshless_find_slots(sac_meshless_model *m, const sac_meshless_influence *influence, size_t count);
 
 /* meshless.c: bounds of a node as the body is now. `rough`: what is known of it from the last steps will do,
  * or else equation 12; what is not apart by that is worth more. */

@@ -190,7 +190,7 @@ static void turn_normal(const sac_meshless *body, uint32_t node, float out[3])
     if (n[0] == 0 && n[1] == 0 && n[2] == 0) return;
     sac_meshless_lump lump = sac_meshless_lump_of(body->model, node);
     for (uint32_t i = 0; i < lump.count; i++) {
-        const float *row = body->rows + (size_t)lump.node[i] * SAC_MESHLESS_ROW;
+        const float *row = body->rows + (size_t)body->model->slot[lump.node[i]] * SAC_MESHLESS_ROW;
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++) a[r][c] += lump.weight[i] * row[c * 4 + r];
     }

@@ -34,6 +34,7 @@ typedef struct building {
     sac_array(uint32_t) limit_node;
     sac_array(float) limit_low;
     sac_array(float) limit_room;
+    sac_array(uint32_t) lump_node;
     sac_array(float) limit_mean;
     sac_array(sac_meshless_patch) patches;
     sac_array(uint32_t) patch_vertex;
@@ -68,6 +69,9 @@ static bool find_weights(building *b, const sac_meshless_weights *given)
             if (!sac_array_push(&b->influences, some[i])) return false;
     }
     b->first[m->vertex_count] = (uint32_t)b->influences.count;
+    if (!sac_meshless_find_slots(m, b->influences.data, b->influences.count)) return false;
+    for (size_t i = 0; i < b->influences.count; i++)
+        b->influences.data[i].node = m->slot[b->influences.data[i].node];
     return true;
 }
 
@@ -146,6 +150,14 @@ static void find_box(const building *b, sac_meshless_rest *rest)
         for (int k = 0; k < 3; k++) rest->axes[a][k] += (float)(axes[a][k] * 4e-7 * most);
 }
 
+/* A vertex that does not follow a slot has weight 0 there. */
+static bool push_limit(building *b, uint32_t j, bool counts)
+{
+    float low = counts && b->hits[j] == b->member_count ? b->low[j] : 0;
+    return sac_array_push(&b->limit_node, j) && sac_array_push(&b->limit_low, low) &&
+           sac_array_push(&b->limit_room, counts ? b->high[j] - low : -1);
+}
+
 static bool find_limits(building *b, sac_meshless_rest *rest)
 {
     sac_meshless_model *m = b->model;
@@ -161,20 +173,35 @@ static bool find_limits(building *b, sac_meshless_rest *rest)
             b->sum[j] += w;
         }
     qsort(b->touched, touched, sizeof *b->touched, ascending);
-    rest->limits.first = (uint32_t)b->limit_node.count, rest->limits.count = touched;
-    rest->limits.lanes = (touched + 7) & ~7u;
-    for (uint32_t i = 0; i < rest->limits.lanes; i++) {
-        uint32_t j = b->touched[i < touched ? i : touched - 1];
-        /* A vertex that does not follow it has weight 0. */
-        float low = i < touched && b->hits[j] == vertices ? b->low[j] : 0,
-              room = i < touched ? b->high[j] - low : -1,
-              mean = i < touched ? (float)(b->sum[j] / vertices) : 0;
-        if (!sac_array_push(&b->limit_node, j) || !sac_array_push(&b->limit_low, low) ||
-            !sac_array_push(&b->limit_room, room) || !sac_array_push(&b->limit_mean, mean))
-            return false;
-        low_sum += low;
+    rest->limits.first = (uint32_t)b->limit_node.count;
+    rest->limits.lump_first = (uint32_t)b->lump_node.count, rest->limits.count = touched;
+    bool blocks = touched > SAC_MESHLESS_PAIRED;
+    /* Blocks of which half is wanted, whole; then what is left, eight by eight. */
+    for (int round = blocks ? 0 : 1; round < 2; round++) {
+        uint32_t last = 0;
+        for (uint32_t i = 0, end; i < touched; i = end) {
+            uint32_t block = b->touched[i] / 8;
+            for (end = i + 1; end < touched && b->touched[end] / 8 == block;) end++;
+            bool whole = blocks && end - i >= 4 && block * 8 + 8 <= m->node_count;
+            if (whole != (round == 0)) continue;
+            for (uint32_t j = whole ? block * 8 : 0; whole && j < block * 8 + 8; j++)
+                if (!push_limit(b, j, b->hits[j] > 0)) return false;
+            for (uint32_t k = i; !whole && k < end; k++)
+                if (!push_limit(b, last = b->touched[k], true)) return false;
+        }
+        while ((b->limit_node.count - rest->limits.first) % 8)
+            if (!push_limit(b, last, false)) return false;
     }
-    for (uint32_t i = 0; i < touched; i++) b->hits[b->touched[i]] = 0;
+    rest->limits.lanes = (uint32_t)b->limit_node.count - rest->limits.first;
+    for (uint32_t i = rest->limits.first; i < b->limit_node.count; i++) low_sum += b->limit_low.data[i];
+    for (uint32_t i = 0; i < touched; i++) b->touched[i] = m->node_at[b->touched[i]];
+    qsort(b->touched, touched, sizeof *b->touched, ascending);
+    for (uint32_t i = 0; i < touched; i++) {
+        float mean = (float)(b->sum[m->slot[b->touched[i]]] / vertices);
+        if (!sac_array_push(&b->lump_node, b->touched[i]) || !sac_array_push(&b->limit_mean, mean))
+            return false;
+    }
+    for (uint32_t i = 0; i < touched; i++) b->hits[m->slot[b->touched[i]]] = 0;
     rest->low_sum = (float)low_sum;
     if (rest->limits.lanes > m->most_lanes) m->most_lanes = rest->limits.lanes;
     return true;
@@ -281,7 +308,8 @@ static bool settle(building *b)
     if (!m->place || !m->corners || !m->vertices || !m->first || !m->influence) return false;
     if (!COPY_OUT(m->limit_node, b->limit_node) || !COPY_OUT(m->low, b->limit_low) ||
         !COPY_OUT(m->room, b->limit_room) || !COPY_OUT(m->mean, b->limit_mean) ||
-        !COPY_OUT(m->patches, b->patches) || !COPY_OUT(m->patch_vertex, b->patch_vertex))
+        !COPY_OUT(m->lump_node, b->lump_node) || !COPY_OUT(m->patches, b->patches) ||
+        !COPY_OUT(m->patch_vertex, b->patch_vertex))
         return false;
     m->patch_count = (uint32_t)b->patches.count;
     memset(m->place, 0xff, m->vertex_count * sizeof *m->place);
@@ -358,7 +386,7 @@ static bool keep_given(building *b)
     memcpy(g->vertices, b->surface->vertices, m->vertex_count * sizeof *g->vertices);
     memcpy(g->first, b->first, (m->vertex_count + (size_t)1) * sizeof *g->first);
     for (size_t i = 0; i < influences; i++)
-        g->node[i] = b->influences.data[i].node, g->weight[i] = b->influences.data[i].weight;
+        g->node[i] = m->node_at[b->influences.data[i].node], g->weight[i] = b->influences.data[i].weight;
     if (!m->triangle_count) return true;
     g->triangles = sac_arena_alloc(&m->arena, m->triangle_count, sizeof *g->triangles);
     m->given_corners = sac_arena_alloc(&m->arena, m->triangle_count, sizeof *m->given_corners);
@@ -399,7 +427,8 @@ static bool build(building *b, const sac_meshless_weights *weights)
     sac_free(b->members, m->vertex_count, sizeof *b->members);
     sac_array_fini(&b->influences);
     sac_array_fini(&b->limit_node), sac_array_fini(&b->limit_low), sac_array_fini(&b->limit_room);
-    sac_array_fini(&b->limit_mean), sac_array_fini(&b->patches), sac_array_fini(&b->patch_vertex);
+    sac_array_fini(&b->lump_node), sac_array_fini(&b->limit_mean), sac_array_fini(&b->patches),
+        sac_array_fini(&b->patch_vertex);
     return ok;
 }
 
