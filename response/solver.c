@@ -321,7 +321,7 @@ static uint32_t work(run *r, uint32_t substeps, uint32_t relaxations)
     pass_over(r, kernel->relax);
     for (uint32_t i = 0; i < substeps; i++) {
         if (reached(r)) return i;
-        r->back = i & 1u;
+        r->back = relaxations == 1 && i & 1u;
         remember(r);
         if (i > 0) {
             begin_substep(r, (float)i * r->pass.h);
