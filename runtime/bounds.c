@@ -6,6 +6,8 @@
 
 /* How far ahead a box looks, and how fat it is beyond that. Longer means fewer placings and more pairs. */
 static const float HORIZON_FRAMES = 6, FAT = 0.02f;
+/* What tumbles turns this much farther in a step than its spin says. */
+static const float TUMBLE = 1.1f;
 
 static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
@@ -52,7 +54,8 @@ static bool still_holds(sac_world *world, uint32_t slot, float dt)
     const sac_box *placed = &world->broad->boxes[slot];
     sac_box box;
     sac_form_bounds(form, sac_body_form_pose(world, slot), &box);
-    float turn = length3(hot->w) * hot->radius * dt, grow = turn + world->def.margin, slack = FLT_MAX;
+    float turn = TUMBLE * length3(hot->w) * hot->radius * dt, grow = turn + world->def.margin,
+          slack = FLT_MAX;
     for (int i = 0; i < 3; i++) {
         float d = hot->v[i] * dt;
         float low = box.low[i] - grow + (d < 0 ? d : 0) - placed->low[i];
@@ -68,7 +71,7 @@ static bool still_holds(sac_world *world, uint32_t slot, float dt)
 bool sac_body_bounds_hold(sac_world *world, uint32_t slot, float dt)
 {
     sac_body_hot *hot = &world->hot[slot];
-    float motion = length3(hot->v) * dt + length3(hot->w) * hot->radius * dt;
+    float motion = length3(hot->v) * dt + TUMBLE * length3(hot->w) * hot->radius * dt;
     return hot->slack > motion || still_holds(world, slot, dt);
 }
 
@@ -86,7 +89,8 @@ void sac_world_bound(sac_world *world)
     for (uint32_t i = 0; i < world->chosen_count; i++) {
         uint32_t slot = world->chosen[i];
         sac_body_hot *hot = &world->hot[slot];
-        hot->reach = (length3(hot->v) + length3(hot->w) * hot->radius + world->gravity_size * dt) * dt;
+        hot->reach =
+            (length3(hot->v) + TUMBLE * length3(hot->w) * hot->radius + world->gravity_size * dt) * dt;
         bool hold = sac_body_bounds_hold(world, slot, dt);
         if (!hold && (placed == 0 || world->flags[slot] & SAC_BODY_TOLD)) {
             /* The first, or nobody would ever get on; and one that was told where to be, time or not. */

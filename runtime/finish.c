@@ -84,9 +84,11 @@ static void move_soft(sac_world *world, uint32_t slot)
 static void finish_simulated(sac_world *world, uint32_t slot)
 {
     sac_body_hot *hot = &world->hot[slot];
-    if (world->flags[slot] & SAC_BODY_SOFT) {
+    if (world->flags[slot] & SAC_BODY_SOFT)
         move_soft(world, slot);
-    } else if (!move_body(world, slot, hot->moved, hot->turned)) {
+    else
+        sac_body_tumble(world, slot);
+    if (!(world->flags[slot] & SAC_BODY_SOFT) && !move_body(world, slot, hot->moved, hot->turned)) {
         world->report.not_finite++;
         for (int i = 0; i < 3; i++) hot->v[i] = hot->w[i] = 0;
     }
@@ -107,7 +109,7 @@ static void finish_simulated(sac_world *world, uint32_t slot)
 static void extrapolate(sac_world *world, uint32_t slot)
 {
     sac_body_hot *hot = &world->hot[slot];
-    float dt = world->step_dt, moved[3], turned[3];
+    float dt = world->step_dt, moved[3];
     const sac_soft_slot *soft = sac_soft_of(world, slot);
     if (soft && soft->skipped < SAC_SOFT_MOST_SKIPPED && sac_body_bounds_hold(world, slot, dt)) {
         float way = length3(hot->v) * dt + length3(hot->w) * hot->radius * dt;
@@ -120,9 +122,11 @@ static void extrapolate(sac_world *world, uint32_t slot)
     }
     for (int i = 0; i < 3; i++) {
         moved[i] = (hot->v[i] + world->def.gravity[i] * world->cold[slot].gravity_scale * dt) * dt;
-        turned[i] = hot->w[i] * dt;
+        hot->turned[i] = hot->w[i] * dt;
     }
-    if (soft || !sac_body_bounds_hold(world, slot, dt) || !move_body(world, slot, moved, turned)) {
+    bool holds = !soft && sac_body_bounds_hold(world, slot, dt);
+    if (holds) sac_body_tumble(world, slot);
+    if (!holds || !move_body(world, slot, moved, hot->turned)) {
         world->flags[slot] |= SAC_BODY_STOPPED;
         world->report.rungs[SAC_RUNG_HELD]++;
         return;

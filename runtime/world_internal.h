@@ -303,6 +303,8 @@ static inline bool sac_world_starves(const sac_world *world)
 {
     return world->starved && world->frame - world->starved < 90;
 }
+/* tumble.c: the spin its momentum has in the pose it turns to, before it gets there. */
+void sac_body_tumble(sac_world *world, uint32_t slot);
 void sac_world_strike(sac_world *world); /* strike.c: who is in the way of a kinematic body */
 void sac_world_choose(sac_world *world); /* choose.c: who is simulated */
 /* Once it is known what there is to do: gives up the least urgent bodies when response would not fit; once
