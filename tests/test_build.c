@@ -90,8 +90,9 @@ static void every_triangle_is_in_chains_of_spheres(void **state)
 {
     (void)state;
     static const char *const names[] = {"knot", "blob", "gear", "star", "chair", "spring"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        sac_mesh *mesh = builtin(names[i], 800 / SHARE);
+    /* Not with fewer triangles: larger ones are cut where their pieces are not, and no cut proves them. */
+    for (size_t i = 0; i < sizeof names / sizeof *names; i += SHARE) {
+        sac_mesh *mesh = builtin(names[i], 800);
         sac_build_def def = sac_default_build_def();
         def.depth = 2;
         sac_tree *tree = build(mesh, &def);
