@@ -243,10 +243,10 @@ void sac_body_world_inertia(const sac_world *world, uint32_t slot, float out[6])
 
 /* ---- life ---- */
 
-static void remove_body(sac_world *world, uint32_t slot)
+/* And what touches it: what lay on it must not hang in the air. A support that does not yield is in no
+ * island, so its own waking does not do that. */
+static void wake_with_touched(sac_world *world, uint32_t slot)
 {
-    sac_grabs_of_body_end(world, slot);
-    /* What lay on it must not hang in the air. */
     sac_body_wake_slot(world, slot);
     for (uint32_t p = world->broad->first_pair[slot]; p != SAC_NO_PAIR;
          p = sac_broad_next(world->broad, p, slot)) {
@@ -254,6 +254,12 @@ static void remove_body(sac_world *world, uint32_t slot)
         uint32_t other = pair->a == slot ? pair->b : pair->a;
         if (world->watch[p].touching && sac_body_dynamic(world, other)) sac_body_wake_slot(world, other);
     }
+}
+
+static void remove_body(sac_world *world, uint32_t slot)
+{
+    sac_grabs_of_body_end(world, slot);
+    wake_with_touched(world, slot);
     sac_broad_remove(world->broad, slot);
     sac_pairs_begun_and_ended(world);
     sac_body_remove_awake(world, slot);
@@ -402,7 +408,7 @@ sac_result sac_body_set_pose(sac_world *world, sac_body_id id, const float posit
     if (slot == UINT32_MAX) return stale(error);
     if (!near_origin(world, position)) return wrong(error, "position", "keep it within the world's `far`");
     if (!unit(rotation, q)) return wrong(error, "rotation", "give a quaternion of length 1");
-    sac_body_wake_slot(world, slot);
+    wake_with_touched(world, slot);
     float before[3], d[3], turn = 0, back = 0;
     const float *p = world->pose[slot].rotation;
     memcpy(before, world->hot[slot].centre, sizeof before);
@@ -526,7 +532,7 @@ sac_result sac_body_set_kind(sac_world *world, sac_body_id id, sac_body_kind kin
         sac_result result = weigh(&def, &world->shapes[cold->shape].form, cold, error);
         if (result != SAC_OK) return result;
     }
-    sac_body_wake_slot(world, slot);
+    wake_with_touched(world, slot);
     cold->kind = kind;
     world->flags[slot] &= ~(uint32_t)SAC_BODY_YIELDS;
     if (kind == SAC_BODY_DYNAMIC) world->flags[slot] |= SAC_BODY_YIELDS;
@@ -552,7 +558,7 @@ sac_result sac_body_set_filter(sac_world *world, sac_body_id id, const sac_filte
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX) return stale(error);
     world->cold[slot].filter = *filter;
-    sac_body_wake_slot(world, slot);
+    wake_with_touched(world, slot);
     if (!sac_broad_refilter(world->broad, slot) || !sac_world_fit_pairs(world))
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the body's pairs");
     sac_pairs_begun_and_ended(world);
@@ -568,7 +574,7 @@ sac_result sac_body_set_material(sac_world *world, sac_body_id id, const sac_mat
     sac_result result = check_material(material, error);
     if (result != SAC_OK) return result;
     world->cold[slot].material = *material;
-    sac_body_wake_slot(world, slot);
+    wake_with_touched(world, slot);
     SAC_RECORD(world, body_set_material, .body = id.value, .material = *material);
     return SAC_OK;
 }
@@ -587,7 +593,7 @@ sac_result sac_body_set_motion(sac_world *world, sac_body_id id, float gravity_s
     cold->angular_damping = angular_damping;
     cold->most_speed = most_speed;
     cold->most_spin = most_spin;
-    sac_body_wake_slot(world, slot);
+    wake_with_touched(world, slot);
     SAC_RECORD(world, body_set_motion, .body = id.value, .gravity_scale = gravity_scale,
                .linear_damping = linear_damping, .angular_damping = angular_damping, .most_speed = most_speed,
                .most_spin = most_spin);
@@ -598,7 +604,7 @@ sac_result sac_body_wake(sac_world *world, sac_body_id id, sac_error *error)
 {
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX) return stale(error);
-    sac_body_wake_slot(world, slot);
+    wake_with_touched(world, slot);
     SAC_RECORD(world, body_wake, .body = id.value);
     return SAC_OK;
 }

@@ -523,6 +523,71 @@ static void test_destroy_wakes_what_lay_on_it(void **state)
     }
 }
 
+/* Whatever is done to what it lies on, nobody sleeps on in the air, or on a slope that has become ice. */
+static void test_support_that_changes_wakes(void **state)
+{
+    (void)state;
+    enum { LOWERED, TOLD_SLOWLY, TOLD_FAR, PULLED_AWAY, SENT_DOWN, DROPPED, FILTERED, FREED, ICED, CASES };
+    static const char *const names[] = {"lowered",     "told slowly", "told far", "pulled away", "sent down",
+                                        "sent faster", "filtered",    "freed",    "iced"};
+    for (int k = 0; k < 2 * CASES; k++) {
+        int what = k % CASES;
+        bool still = k >= CASES; /* a static support, else a kinematic one */
+        if (still && what >= TOLD_SLOWLY && what <= DROPPED) continue;
+        sac_world_def def = play_def();
+        sac_world *world = play_create(&def);
+        float tilt = what == ICED ? 0.1f : 0, upright[4] = {0, 0, tilt, sqrtf(1 - tilt * tilt)};
+        sac_body_def body =
+            play_body_def(play_box(world, 1, 0.1f, 1), still ? SAC_BODY_STATIC : SAC_BODY_KINEMATIC, 0, 0, 0);
+        memcpy(body.rotation, upright, sizeof upright);
+        body.material.friction = 1;
+        sac_body_id support = play_make(world, &body);
+        body = play_body_def(play_box(world, 0.1f, 0.1f, 0.1f), SAC_BODY_DYNAMIC, 0, 0.21f, 0);
+        memcpy(body.rotation, upright, sizeof upright);
+        body.material.friction = 1;
+        sac_body_id on = play_make(world, &body);
+        for (int f = 0; f < 600 && play_state(world, on).awake; f++) play_step(world, 0);
+        CHECK_SAY(!play_state(world, on).awake, "%s: not asleep\n", names[what]);
+        sac_body_state before = play_state(world, on);
+        const sac_filter nobody = {1, 0, 0};
+        switch (what) {
+        case LOWERED:
+            sac_body_set_pose(world, support, (float[3]){0, -1, 0}, upright, NULL);
+            break;
+        case TOLD_FAR:
+            sac_body_move_to(world, support, (float[3]){0, -0.6f, 0}, upright, NULL);
+            break;
+        case PULLED_AWAY:
+            sac_body_move_to(world, support, (float[3]){3, 0, 0}, upright, NULL);
+            break;
+        case SENT_DOWN:
+            sac_body_set_velocity(world, support, (float[3]){0, -0.5f, 0}, play_still, NULL);
+            break;
+        case DROPPED:
+            sac_body_set_velocity(world, support, (float[3]){0, -50, 0}, play_still, NULL);
+            break;
+        case FILTERED:
+            sac_body_set_filter(world, support, &nobody, NULL);
+            break;
+        case FREED:
+            sac_body_set_kind(world, support, SAC_BODY_DYNAMIC, NULL);
+            break;
+        case ICED:
+            sac_body_set_material(world, support, &(sac_material){0, 0, 0}, NULL);
+            break;
+        }
+        for (int f = 0; f < 90; f++) {
+            if (what == TOLD_SLOWLY)
+                sac_body_move_to(world, support, (float[3]){0, -0.005f * (float)(f + 1), 0}, upright, NULL);
+            play_step(world, 0);
+        }
+        sac_body_state after = play_state(world, on);
+        CHECK_SAY(play_distance(before.centre, after.centre) > 0.1f, "%s, %s: hangs at %g\n", names[what],
+                  still ? "static" : "kinematic", (double)after.centre[1]);
+        sac_world_destroy(&world);
+    }
+}
+
 /* One that is put to sleep by hand leaves the others as they are, also when there is little time. */
 static void test_sleep_by_hand(void **state)
 {
@@ -760,6 +825,7 @@ int main(void)
         cmocka_unit_test(test_move_events),
         cmocka_unit_test(test_kinds_on_the_fly),
         cmocka_unit_test(test_destroy_wakes_what_lay_on_it),
+        cmocka_unit_test(test_support_that_changes_wakes),
         cmocka_unit_test(test_sleep_by_hand),
         cmocka_unit_test(test_grab_reaches_and_holds),
         cmocka_unit_test(test_grab_has_limits),
