@@ -6,7 +6,8 @@
 
 /* Okabe and Ito's colours, darkened on white and lightened on black where thin lines would fade. */
 static const char style[] =
-    "<style>.charts.steady{grid-template-columns:repeat(auto-fill,minmax(340px,1fr))}.k0{--c:#0b6aa8}.k1{--c:"
+    "<style>.charts.steady{grid-template-columns:repeat(auto-fill,minmax(min(100%,430px),1fr))}.k0{--c:#"
+    "0b6aa8}.k1{--c:"
     "#c65a00}.k2{--c:#00845f}.k3{--c:#b5609a}.k4{--c:#a87b00}"
     ".k5{--c:#3f9fd6}.k6{--c:#5a5f66}.k7{--c:#7a4fbf}"
     "@media(prefers-color-scheme:dark){.k0{--c:#66b3e6}.k1{--c:#f5914d}.k2{--c:#3fc79d}.k3{--c:#e09cc8}"
@@ -24,7 +25,7 @@ static const char style[] =
     "height:0}.chart .note{color:var(--pale);font-size:13px;margin:2px 0 8px;max-width:100ch}</style>";
 
 /* MOST_TICKS: a step may be too small to be seen beside what it is added to. */
-enum { LEFT = 52, RIGHT = 14, TOP = 12, BOTTOM = 38, MOST_TICKS = 32 };
+enum { LEFT = 52, RIGHT = 14, TOP = 26, BOTTOM = 38, MOST_TICKS = 32 };
 
 typedef struct frame {
     double width, height, left, right, bottom;
@@ -120,7 +121,7 @@ static void label_axes(sac_page *page, const frame *f, const char *x_label, cons
         sac_page_add(page, "</text>");
     }
     if (y_label) {
-        sac_page_add(page, "<text x=\"%.1f\" y=\"%.1f\">", f->left + 5, TOP + 9.0);
+        sac_page_add(page, "<text x=\"%.1f\" y=\"%.1f\">", 4.0, TOP - 12.0);
         sac_page_text(page, y_label);
         sac_page_add(page, "</text>");
     }
@@ -483,7 +484,7 @@ void sac_chart_histogram(sac_page *page, const sac_chart_def *def, const sac_cha
 void sac_chart_bars(sac_page *page, const sac_chart_def *def, const char *const *labels, uint32_t label_count,
                     const sac_chart_series *series, uint32_t count, const char *format)
 {
-    enum { BAR = 15, GAP = 10, NAME = 92, ROOM = 64 };
+    enum { HEAD = 8, BAR = 15, GAP = 10, NAME = 92, ROOM = 64 };
     range values = range_of(series, count, false);
     if (!values.any) {
         empty(page, def);
@@ -498,9 +499,9 @@ void sac_chart_bars(sac_page *page, const sac_chart_def *def, const char *const 
         low = log10(fmin(least, most * 0.5)), most = log10(most);
     }
     frame f = {.width = def->wide ? 1100 : 460, .left = NAME, .right = ROOM};
-    f.height = TOP + label_count * (count * BAR + GAP) + 8;
+    f.height = HEAD + label_count * (count * BAR + GAP) + 8;
     begin(page, def, series, count, &f);
-    double width = f.width - NAME - ROOM, y = TOP;
+    double width = f.width - NAME - ROOM, y = HEAD;
     for (uint32_t g = 0; g < label_count; g++, y += GAP) {
         sac_page_add(page, "<text class=\"value\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", NAME - 8,
                      y + count * BAR * 0.5 + 4);
@@ -522,6 +523,6 @@ void sac_chart_bars(sac_page *page, const sac_chart_def *def, const char *const 
             sac_page_add(page, "</text>\n");
         }
     }
-    sac_page_add(page, "<path class=\"axis\" d=\"M%d %dV%.1f\"/>", NAME, TOP - 4, y);
+    sac_page_add(page, "<path class=\"axis\" d=\"M%d %dV%.1f\"/>", NAME, HEAD - 4, y);
     end(page, def);
 }

@@ -186,7 +186,8 @@ static sac_result run_frame(runner *r, uint64_t frame, sac_error *error)
     if (frame >= def->frames / 2) run->late_allocations += report.allocations;
     run->frames = frame + 1;
     if (def->keep) {
-        sac_run_row row = {.report = report, .wall_us = wall_us, .cpu_us = cpu_us};
+        sac_run_row row = {
+            .report = report, .wall_us = wall_us, .cpu_us = cpu_us, .energy_j = sac_world_energy(r->world)};
         if (r->viewer.gaze.valid) memcpy(row.gaze, r->viewer.gaze.direction, sizeof row.gaze);
         if (!sac_array_push(&run->rows, row)) return no_memory(error);
     }

@@ -40,7 +40,8 @@ typedef struct sac_run_def {
 typedef struct sac_run_row {
     sac_step_report report;
     double wall_us, cpu_us;
-    float gaze[3]; /* direction, world; zero: none */
+    double energy_j; /* kinetic and potential of all dynamic bodies after the step */
+    float gaze[3];   /* direction, world; zero: none */
 } sac_run_row;
 
 typedef struct sac_run {

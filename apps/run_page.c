@@ -94,10 +94,10 @@ void sac_run_page_figures(sac_page *page, const sac_run *run, const sac_run_def 
     snprintf(about, sizeof about, "mean overlap of spheres that overlap; 99 %% within %.1f mm",
              run->penetration_p99_mm);
     add_card(page, value, about, false);
-    snprintf(value, sizeof value, "%u lost, %llu NaN", run->census.lost,
-             (unsigned long long)(run->not_finite + run->census.not_finite));
-    snprintf(about, sizeof about, "of %s bodies; up to %u contacts at a time", sac_text_count(a, run->bodies),
-             run->contacts_max);
+    snprintf(value, sizeof value, "%u lost", run->census.lost);
+    snprintf(about, sizeof about, "of %s bodies, %llu not finite; up to %s contacts at a time",
+             sac_text_count(a, run->bodies), (unsigned long long)(run->not_finite + run->census.not_finite),
+             sac_text_count(b, run->contacts_max));
     add_card(page, value, about, run->census.lost + run->not_finite + run->census.not_finite == 0);
     sac_page_add(page, "</div>\n<div "
                        "class=\"scroll\"><table><tr><th>microseconds</th><th>p50</th><th>p99</th><th>p99.9</"
@@ -191,12 +191,12 @@ static double most_ms(const sac_run *run, const sac_run_def *def)
 static void chart_time(plots *p, const sac_run_def *def)
 {
     COLUMN(p, 0, (def->credits ? (double)r->spent_ns * 1e-3 : row->wall_us) * 1e-3);
-    COLUMN(p, 1, row->cpu_us * 1e-3);
-    COLUMN(p, 2, (double)r->reserved_ns * 1e-6);
-    COLUMN(p, 3, (double)r->returned_ns * 1e-6);
-    const sac_chart_series list[] = {series(p, 0, "step", 1), series(p, 1, "its own CPU time", 6),
-                                     series(p, 2, "reserved for response", 2),
-                                     series(p, 3, "returned unspent", 3)};
+    COLUMN(p, 1, (double)r->reserved_ns * 1e-6);
+    COLUMN(p, 2, (double)r->returned_ns * 1e-6);
+    COLUMN(p, 3, row->cpu_us * 1e-3);
+    const sac_chart_series list[] = {series(p, 0, "step", 1), series(p, 1, "reserved for response", 2),
+                                     series(p, 2, "returned unspent", 3),
+                                     series(p, 3, "its own CPU time", 6)};
     sac_chart_def chart = {
         .title = "Time of each frame",
         .x_label = "frame",
@@ -205,10 +205,28 @@ static void chart_time(plots *p, const sac_run_def *def)
         .limit_name = "budget",
         .most = most_ms(p->run, def),
         .wide = true,
-        .note = "Time for the response is set aside before the descent begins; what nobody could have seen "
-                "is not refined, and that time is given back. Where the step takes longer than its own CPU "
-                "time, the machine was busy with something else."};
-    sac_chart_strip(p->page, &chart, list, 4);
+        .note = def->credits
+                    ? "Time for the response is set aside before the descent begins; what nobody could have "
+                      "seen is not refined, and that time is given back."
+                    : "Time for the response is set aside before the descent begins; what nobody could have "
+                      "seen is not refined, and that time is given back. Where the step takes longer than "
+                      "its own CPU time, the machine was busy with something else."};
+    /* A credit is no time of this machine's. */
+    sac_chart_strip(p->page, &chart, list, def->credits ? 3 : 4);
+}
+
+static void chart_frames(plots *p, const sac_run_def *def)
+{
+    COLUMN(p, 0, (def->credits ? (double)r->spent_ns * 1e-3 : row->wall_us) * 1e-3);
+    const sac_chart_series list[] = {series(p, 0, "step", 1)};
+    sac_chart_def chart = {.title = "How long frames took",
+                           .x_label = "ms",
+                           .limit = (double)def->budget_ns * 1e-6,
+                           .limit_name = "budget",
+                           .most = most_ms(p->run, def),
+                           .note = "Share of frames; the upright axis is a square root, so that rare ones "
+                                   "show. What took longer is drawn at the edge."};
+    sac_chart_histogram(p->page, &chart, list, 1, 48);
 }
 
 static void chart_stages(plots *p, const sac_run_def *def)
@@ -231,8 +249,12 @@ static void chart_overshoot(plots *p, const sac_run_def *def)
     if (!def->budget_ns) return;
     COLUMN(p, 0, (def->credits ? (double)r->spent_ns * 1e-3 : row->wall_us) - (double)def->budget_ns * 1e-3);
     /* Frames that gave time back say nothing about stopping in time. */
-    for (size_t k = 0; k < p->count; k++)
+    size_t told = 0;
+    for (size_t k = 0; k < p->count; k++) {
         if (p->room[k] < -60) p->room[k] = NAN;
+        told += isfinite(p->room[k]);
+    }
+    if (!told) return;
     sac_chart_series list[] = {series(p, 0, "step", 1),
                                {.name = "spin loop that only reads the clock",
                                 .y = p->run->floor_us.data,
@@ -318,10 +340,11 @@ static void chart_load(plots *p)
     COLUMN(p, 0, r->awake);
     COLUMN(p, 1, r->contacts);
     COLUMN(p, 2, r->pairs_active);
-    const sac_chart_series list[] = {series(p, 0, "bodies awake", 1), series(p, 1, "contacts", 2),
-                                     series(p, 2, "pairs looked at", 3)};
-    sac_chart_def chart = {.title = "Load", .x_label = "frame"};
-    sac_chart_strip(p->page, &chart, list, 3);
+    COLUMN(p, 3, r->simulated);
+    const sac_chart_series list[] = {series(p, 0, "bodies awake", 1), series(p, 3, "simulated", 6),
+                                     series(p, 1, "contacts", 2), series(p, 2, "pairs looked at", 3)};
+    sac_chart_def chart = {.title = "Load", .x_label = "frame", .y_label = "in a frame"};
+    sac_chart_strip(p->page, &chart, list, 4);
 }
 
 static void chart_ladder(plots *p)
@@ -361,6 +384,7 @@ sac_result sac_run_page_charts(sac_page *page, const sac_run *run, const sac_run
     sac_charts_begin(page);
     chart_time(&p, def);
     chart_stages(&p, def);
+    chart_frames(&p, def);
     chart_jnd(&p);
     chart_overshoot(&p, def);
     chart_groups(&p);

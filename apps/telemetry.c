@@ -84,7 +84,7 @@ static sac_result save(sheet *s, const char *path, sac_error *error)
     X("gaze_x", (double)row->gaze[0])                            \
     X("gaze_y", (double)row->gaze[1])                            \
     X("gaze_z", (double)row->gaze[2])                            \
-    X("energy_j", r->energy)                                     \
+    X("energy_j", row->energy_j)                                 \
     X("soft_points", (double)r->soft_points)                     \
     X("soft_contacts", (double)r->soft_contacts)                 \
     X("soft_rounds", (double)r->soft_rounds)                     \

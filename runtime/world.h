@@ -309,7 +309,6 @@ typedef struct sac_step_report {
     uint32_t allocations; /* made in this step: 0 after warm-up */
     uint32_t not_finite;  /* bodies that were about to be not finite, put back where they were */
     sac_gaze_state gaze;
-    double energy; /* kinetic + potential of awake bodies, J; 0 unless sac_world_measure_energy */
 } sac_step_report;
 
 /* ERROR_ARGUMENT: dt, sub-steps or viewer out of range, nothing is changed. A deadline already passed is no

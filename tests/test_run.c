@@ -99,6 +99,12 @@ static void files_are_written_whole(void **state)
         assert_int_equal(atoi(line), rows + (atoi(strchr(text, '\n') + 1)));
     }
     assert_int_equal(rows, 50);
+    /* Balls in the air have an energy, and it is told frame by frame. */
+    int at = 0;
+    for (const char *head = strstr(text, ",energy_j,"); head > text; head--) at += head[-1] == ',';
+    const char *cell = strchr(text, '\n') + 1;
+    for (int k = -1; k < at; k++) cell = strchr(cell, ',') + 1;
+    assert_true(atof(cell) > 1);
     slurp("report/trace.json", text);
     object = json_loads(text, 0, NULL);
     json_t *events = json_object_get(object, "traceEvents"), *event;
@@ -116,6 +122,9 @@ static void files_are_written_whole(void **state)
     json_decref(object);
     slurp("report/index.html", text);
     assert_non_null(strstr(text, "<svg"));
+    /* Frames that end early have a time as well. */
+    assert_non_null(strstr(text, "How long frames took"));
+    assert_null(strstr(text, "nothing was measured"));
     assert_non_null(strstr(text, "data:image/png;base64,"));
     assert_null(strstr(text, "http"));
     static const char *const not_numbers[] = {">nan", "\"nan", ",nan", " nan<", ">-nan", " inf<"};
