@@ -36,11 +36,12 @@ static sac_result write_out(const run_options *o, const sac_staging *staging, co
     if (result == SAC_OK)
         result = sac_telemetry_trace(run->rows.data, run->rows.count, staging->name, path, error);
     if (def->budget_ns)
-        snprintf(title, sizeof title, "%.60s: %s bodies in %.4g ms a frame", staging->name,
-                 sac_text_count(a, run->bodies), (double)def->budget_ns * 1e-6);
+        snprintf(title, sizeof title, "%.60s: %s %s in %.4g ms a frame", staging->name,
+                 sac_text_count(a, run->bodies), run->bodies == 1 ? "body" : "bodies",
+                 (double)def->budget_ns * 1e-6);
     else
-        snprintf(title, sizeof title, "%.60s: %s bodies, no budget", staging->name,
-                 sac_text_count(a, run->bodies));
+        snprintf(title, sizeof title, "%.60s: %s %s, no budget", staging->name,
+                 sac_text_count(a, run->bodies), run->bodies == 1 ? "body" : "bodies");
     snprintf(lead, sizeof lead, "%s frames at %.4g Hz, policy %s, gaze %.80s, %u thread%s%s.",
              sac_text_count(a, run->frames), def->hz, def->policy, o->gaze, def->threads,
              def->threads == 1 ? "" : "s", def->credits ? ", timed in work credits" : "");
@@ -72,6 +73,9 @@ static sac_result find_policy(const char *name, sac_error *error)
     const char *names[33] = {0};
     char remedy[96];
     if (sac_policy_find(name, error)) return SAC_OK;
+    if (strncmp(name, "groups:", 7) == 0)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "groups:N takes 2 to 32",
+                             "there is no policy '%.60s'", name);
     for (uint32_t i = 0; i < 32 && sac_policy_name(i); i++) names[i] = sac_policy_name(i);
     const char *meant = sac_options_suggest(name, names);
     snprintf(remedy, sizeof remedy, "did you mean %s?", meant ? meant : "");

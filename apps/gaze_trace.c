@@ -19,7 +19,14 @@ sac_result sac_gaze_trace_open(sac_gaze_trace *out, const char *name, sac_error 
         return SAC_OK;
     }
     const char *meant = result == SAC_ERROR_IO ? sac_options_suggest(name, names) : NULL;
-    if (!meant) return result;
+    if (!meant) {
+        if (result == SAC_ERROR_IO && error)
+            snprintf(
+                error->remedy, sizeof error->remedy,
+                "give center, none, sweep, fixation:YAW,PITCH, pursuit:RADIUS,PERIOD, saccades:SEED or a "
+                "CSV file");
+        return result;
+    }
     char remedy[64];
     snprintf(remedy, sizeof remedy, "did you mean %s?", meant);
     return sac_error_set(error, SAC_ERROR_IO, remedy, "'%.100s' is neither a way to look nor a file", name);

@@ -23,6 +23,7 @@ typedef struct runner {
     sac_shared_scene spheres;
     sac_peer_pose *poses;
     uint32_t pose_room, prop;
+    float scale;
     sac_penetration_room room;
     sac_array(double) depths;
 } runner;
@@ -65,7 +66,15 @@ static sac_result no_memory(sac_error *error)
     return sac_error_set(error, SAC_ERROR_MEMORY, "run fewer frames", "no memory for the figures");
 }
 
-/* The leaf spheres of the shape most bodies have, as the measure of penetration wants them. */
+static float scale_of(const sac_staging *s, uint32_t prop)
+{
+    for (size_t i = 0; i < s->actors.count; i++)
+        if (s->actors.data[i].prop == prop) return s->actors.data[i].def.scale;
+    return s->script_most && s->script_prop == prop ? s->script_body.scale : 1;
+}
+
+/* The leaf spheres of the shape most bodies have, as the measure of penetration wants them: all of one size,
+ * that of the first. */
 static sac_result gather_spheres(runner *r, sac_error *error)
 {
     const sac_staging *s = r->staging;
@@ -82,9 +91,7 @@ static sac_result gather_spheres(runner *r, sac_error *error)
     if (best == UINT32_MAX) return SAC_OK;
     const sac_tree *tree = s->props.data[best].tree;
     uint32_t count = 0, room = tree->leaf_count;
-    float scale = s->script_most && s->script_prop == best ? s->script_body.scale : 1;
-    for (size_t i = 0; i < s->actors.count; i++)
-        if (s->actors.data[i].prop == best) scale = s->actors.data[i].def.scale;
+    float scale = r->scale = scale_of(s, best);
     r->spheres.spheres = sac_alloc(room, sizeof *r->spheres.spheres);
     r->poses = sac_alloc(most, sizeof *r->poses);
     r->spheres.sphere_count = room;
@@ -112,7 +119,7 @@ static sac_result look_at_penetration(runner *r, sac_error *error)
     for (uint32_t i = 0; i < there && count < r->pose_room; i++) {
         sac_body_state state;
         if (sac_body_get(r->world, ids[i], &state, NULL) != SAC_OK || state.shape.value != shape.value ||
-            state.kind != SAC_BODY_DYNAMIC)
+            state.kind != SAC_BODY_DYNAMIC || state.pose.scale != r->scale)
             continue;
         memcpy(r->poses[count].position, state.pose.translation, sizeof r->poses[count].position);
         memcpy(r->poses[count++].rotation, state.pose.rotation, sizeof r->poses[count].rotation);
@@ -242,6 +249,8 @@ static sac_result summarise(runner *r, sac_error *error)
     for (size_t i = 0; i < r->floor.wall_us.count; i++)
         if (!sac_array_push(&run->floor_us, r->floor.wall_us.data[i])) return no_memory(error);
     run->noise_us = sac_noise_floor_wall_us(&r->floor);
+    if (r->prop == UINT32_MAX)
+        run->penetration_mean_mm = run->penetration_p99_mm = run->penetration_max_mm = NAN;
     if (r->depths.count) {
         sac_percentiles p = sac_percentiles_of(r->depths.data, r->depths.count);
         run->penetration_mean_mm = p.mean, run->penetration_p99_mm = p.p99, run->penetration_max_mm = p.max;

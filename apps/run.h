@@ -55,7 +55,8 @@ typedef struct sac_run {
     uint32_t lost_most;  /* at any of the looks */
     uint64_t not_finite; /* bodies the world had to put back, all frames */
     uint32_t contacts_max;
-    double penetration_mean_mm, penetration_p99_mm, penetration_max_mm; /* of all looks, every 45 frames */
+    double penetration_mean_mm, penetration_p99_mm,
+        penetration_max_mm; /* of all looks, every 45 frames; NaN: no body is made of spheres */
     sac_penetration last_penetration;
     double floor_mm;                  /* deepest into the floor of a glass box, at any look */
     double jnd_p50, jnd_p95, jnd_max; /* median of the frames' medians, 95 % of their 95 %, most of all */

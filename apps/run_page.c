@@ -90,10 +90,12 @@ void sac_run_page_figures(sac_page *page, const sac_run *run, const sac_run_def 
     snprintf(about, sizeof about,
              "visible error left in the median pair of the median frame; below 1 nobody can tell");
     add_card(page, value, about, run->jnd_p50 < 1);
-    snprintf(value, sizeof value, "%.1f mm", run->penetration_mean_mm);
-    snprintf(about, sizeof about, "mean overlap of spheres that overlap; 99 %% within %.1f mm",
-             run->penetration_p99_mm);
-    add_card(page, value, about, false);
+    if (isfinite(run->penetration_mean_mm)) {
+        snprintf(value, sizeof value, "%.1f mm", run->penetration_mean_mm);
+        snprintf(about, sizeof about, "mean overlap of spheres that overlap; 99 %% within %.1f mm",
+                 run->penetration_p99_mm);
+        add_card(page, value, about, false);
+    }
     snprintf(value, sizeof value, "%u lost", run->census.lost);
     snprintf(about, sizeof about, "of %s bodies, %llu not finite; up to %s contacts at a time",
              sac_text_count(a, run->bodies), (unsigned long long)(run->not_finite + run->census.not_finite),
@@ -143,8 +145,9 @@ sac_result sac_run_page_album(sac_page *page, const sac_run_album *album, const 
             rough += body->dynamic && body->awake && body->jnd >= 1;
         }
         snprintf(text, sizeof text,
-                 "Frame %llu, %.2f s: %u bodies awake, %u of them with an error that could be seen.%s",
-                 (unsigned long long)moment->frame, (double)moment->frame / def->hz, awake, rough,
+                 "Frame %llu, %.2f s: %u %s awake, %u of them with an error that could be seen.%s",
+                 (unsigned long long)moment->frame, (double)moment->frame / def->hz, awake,
+                 awake == 1 ? "body" : "bodies", rough,
                  moment->viewer.gaze.valid ? " The ring is 5 degrees about the gaze." : "");
         sac_page_picture(page, &picture, text, text);
         sac_picture_fini(&picture);
@@ -290,7 +293,7 @@ static void chart_jnd(plots *p)
 
 static void chart_groups(plots *p)
 {
-    enum { MOST = 12 };
+    enum { MOST = 32 };
     double pairs[MOST] = {0}, tests[MOST] = {0}, all_pairs = 0, all_tests = 0;
     char names[MOST][16];
     const char *labels[MOST];

@@ -58,8 +58,10 @@ json_t *sac_run_json(const char *scene, const char *gaze, const sac_run *run, co
     json_object_set_new(o, "penetration_mm",
                         three("mean", run->penetration_mean_mm, "p99", run->penetration_p99_mm, "max",
                               run->penetration_max_mm));
+    bool known = !isnan(run->penetration_mean_mm);
     json_object_set_new(o, "penetration_end_mm",
-                        three("mean", end->mean_mm, "p99", end->p99_mm, "max", end->max_mm));
+                        three("mean", known ? end->mean_mm : NAN, "p99", known ? end->p99_mm : NAN, "max",
+                              known ? end->max_mm : NAN));
     set_number(o, "floor_mm", run->floor_mm);
     json_object_set_new(o, "jnd_left", three("p50", run->jnd_p50, "p95", run->jnd_p95, "max", run->jnd_max));
     set_number(o, "returned_us_mean", run->returned_us_mean);
@@ -86,9 +88,10 @@ void sac_run_say(const char *scene, const char *gaze, const sac_run *run, const 
 {
     char a[32], b[32], budget[48];
     snprintf(budget, sizeof budget, def->budget_ns ? "%.4g us" : "no", (double)def->budget_ns * 1e-3);
-    sac_say("%s: %s bodies, %s frames at %.4g Hz, %s budget, policy %s, gaze %s, %u thread%s%s\n", scene,
-            sac_text_count(a, run->bodies), sac_text_count(b, run->frames), def->hz, budget, def->policy,
-            gaze, def->threads, def->threads == 1 ? "" : "s", def->credits ? ", in work credits" : "");
+    sac_say("%s: %s %s, %s frame%s at %.4g Hz, %s budget, policy %s, gaze %s, %u thread%s%s\n", scene,
+            sac_text_count(a, run->bodies), run->bodies == 1 ? "body" : "bodies",
+            sac_text_count(b, run->frames), run->frames == 1 ? "" : "s", def->hz, budget, def->policy, gaze,
+            def->threads, def->threads == 1 ? "" : "s", def->credits ? ", in work credits" : "");
     sac_say("  %-28s %10s %10s %10s %10s\n", "microseconds", "p50", "p99", "p99.9", "max");
     say_row(def->credits ? "step, credit clock" : "step", &run->step_us);
     say_row("own CPU time", &run->cpu_us);
@@ -100,9 +103,12 @@ void sac_run_say(const char *scene, const char *gaze, const sac_run *run, const 
                 (unsigned long long)run->misses, (unsigned long long)run->late, run->returned_us_mean);
     sac_say("  visible error left, JND: median %.3g, 95 %% %.3g, max %.3g\n", run->jnd_p50, run->jnd_p95,
             run->jnd_max);
-    sac_say("  overlap, mm: mean %.2f, 99 %% %.2f, max %.1f; at the end %.2f, %.2f, %.1f\n",
-            run->penetration_mean_mm, run->penetration_p99_mm, run->penetration_max_mm,
-            run->last_penetration.mean_mm, run->last_penetration.p99_mm, run->last_penetration.max_mm);
+    if (isnan(run->penetration_mean_mm))
+        sac_say("  overlap: no bodies of spheres to measure\n");
+    else
+        sac_say("  overlap, mm: mean %.2f, 99 %% %.2f, max %.1f; at the end %.2f, %.2f, %.1f\n",
+                run->penetration_mean_mm, run->penetration_p99_mm, run->penetration_max_mm,
+                run->last_penetration.mean_mm, run->last_penetration.p99_mm, run->last_penetration.max_mm);
     sac_say("  contacts up to %s; bodies lost %u, not finite %llu\n", sac_text_count(a, run->contacts_max),
             run->census.lost, (unsigned long long)(run->not_finite + run->census.not_finite));
     sac_say("  ladder:");

@@ -29,7 +29,9 @@ static sac_result io_error(sac_error *error, const char *path, const char *verb)
 {
     char reason[128] = "";
     if (strerror_r(errno, reason, sizeof reason) != 0) snprintf(reason, sizeof reason, "error %d", errno);
-    sac_error_set(error, SAC_ERROR_IO, NULL, "cannot %s: %s", verb, reason);
+    sac_error_set(error, SAC_ERROR_IO,
+                  strcmp(verb, "open") == 0 ? "check the path" : "choose another place for the recording",
+                  "cannot %s: %s", verb, reason);
     sac_error_in_file(error, path);
     return SAC_ERROR_IO;
 }

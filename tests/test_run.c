@@ -166,6 +166,27 @@ static void scene_files_run(void **state)
     expect("run towers.json --bodies 4", 2, "built-in scenes");
 }
 
+/* Overlap is that of the leaf spheres bodies really have, and unknown where there are none. */
+static void overlap_is_measured_or_unknown(void **state)
+{
+    (void)state;
+    put("sizes.json",
+        "{\"gravity\": [0, 0, 0], \"frames\": 45, \"shapes\": {\"ring\": {\"spheres\": \"t24\"}},\n"
+        "\"bodies\": [{\"shape\": \"ring\", \"scale\": 0.1, \"repeat\": {\"count\": [4, 1, 1], "
+        "\"spacing\": [0.3, 1, 1]}},\n {\"shape\": \"ring\", \"position\": [0, 9, 0]}]}");
+    put("balls.json",
+        "{\"frames\": 45, \"shapes\": {\"ball\": {\"sphere\": 1}}, \"bodies\": [{\"shape\": \"ball\"}]}");
+    json_t *object = run_json("run sizes.json --credits --json");
+    json_t *mean = json_object_get(json_object_get(object, "penetration_mm"), "mean");
+    assert_true(json_is_number(mean) && json_number_value(mean) == 0);
+    json_decref(object);
+    object = run_json("run balls.json --credits --json");
+    assert_true(json_is_null(json_object_get(json_object_get(object, "penetration_mm"), "mean")));
+    json_decref(object);
+    expect("run balls.json --credits", 0, "overlap: no bodies of spheres to measure");
+    expect("run balls.json --credits", 0, "balls.json: 1 body, 45 frames");
+}
+
 static void slips_are_answered(void **state)
 {
     (void)state;
@@ -178,6 +199,10 @@ static void slips_are_answered(void **state)
     expect("run pile --hz 0", 2, "from 20 to 1000");
     expect("run pile --budget-us -1", 2, "--budget-us takes");
     expect("run pile --budgt-us 5", 2, "did you mean --budget-us?");
+    expect("run pile --policy groups:33", 1, "groups:N takes 2 to 32");
+    expect("run pile --policy groups:", 1, "groups:N takes 2 to 32");
+    expect("run pile --gaze nobody", 1, "none");
+    expect("run pile --bodies 5 --frames 5 --record no-such-folder/x.sacrec", 1, "choose another");
     expect("run pile --bodies 0", 2, "from 1 to");
     expect("run pile --bodies 9999999", 2, "from 1 to");
 }
@@ -209,9 +234,10 @@ static void every_scene_and_policy_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(credits_repeat_exactly),  cmocka_unit_test(the_agreed_keys_are_there),
-        cmocka_unit_test(files_are_written_whole), cmocka_unit_test(scene_files_run),
-        cmocka_unit_test(slips_are_answered),      cmocka_unit_test(every_scene_and_policy_runs),
+        cmocka_unit_test(credits_repeat_exactly),         cmocka_unit_test(the_agreed_keys_are_there),
+        cmocka_unit_test(files_are_written_whole),        cmocka_unit_test(scene_files_run),
+        cmocka_unit_test(overlap_is_measured_or_unknown), cmocka_unit_test(slips_are_answered),
+        cmocka_unit_test(every_scene_and_policy_runs),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
