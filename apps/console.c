@@ -56,6 +56,9 @@ int sac_console_fail(const sac_error *error)
                                    "message", error->message, "remedy", error->remedy, "file", error->file);
         /* A name that is not UTF-8 must not keep the machine from reading the rest. */
         if (!object) object = json_pack("{s:{s:s}}", "error", "code", sac_result_name(error->code));
+        json_t *inside = json_object_get(object, "error");
+        if (error->line > 0) json_object_set_new(inside, "line", json_integer((json_int_t)error->line));
+        if (error->byte >= 0) json_object_set_new(inside, "byte", json_integer((json_int_t)error->byte));
         sac_console_json(object, false, SAC_EXIT_FAILED);
     }
     return SAC_EXIT_FAILED;

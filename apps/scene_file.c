@@ -286,6 +286,9 @@ static bool read_turning(file_reader *f, const sac_lined_value *v, float out[4])
         {"degrees", SAC_SCENE_FLOAT, offsetof(turning, degrees), -3600, 3600}};
     turning t = {.axis = {0, 1, 0}};
     if (!sac_scene_fields_read(&f->r, v, "\"turn\"", FIELDS(fields), &t)) return false;
+    if (!sac_lined_get(v, "degrees"))
+        return sac_scene_wrong(&f->r, v, "write {\"axis\": [0, 1, 0], \"degrees\": 90}",
+                               "\"turn\" needs \"degrees\"");
     double length =
         sqrt((double)t.axis[0] * t.axis[0] + (double)t.axis[1] * t.axis[1] + (double)t.axis[2] * t.axis[2]);
     if (!(length > 1e-6))
@@ -427,6 +430,8 @@ static bool read_body(file_reader *f, const sac_lined_value *body)
         return sac_scene_wrong(&f->r, sac_lined_get(body, "turn"), "keep one of them",
                                "a body has both \"turn\" and \"rotation\"");
     if ((v = sac_lined_get(body, "turn")) && !read_turning(f, v, actor.def.rotation)) return false;
+    if ((v = sac_lined_get(body, "density")) && sac_lined_get(body, "mass"))
+        return sac_scene_wrong(&f->r, v, "keep one of them", "a body has both \"mass\" and \"density\"");
     if ((v = sac_lined_get(body, "inertia"))) {
         if (!sac_lined_get(body, "mass"))
             return sac_scene_wrong(&f->r, v, "add a \"mass\"", "\"inertia\" goes with a \"mass\"");

@@ -159,6 +159,14 @@ static void scene_files_run(void **state)
     assert_int_equal(json_integer_value(json_object_get(object, "frames")), 40);
     assert_int_equal(json_integer_value(json_object_get(object, "bodies")), 36); /* the shot is gone again */
     json_decref(object);
+    static char text[MOST_OUTPUT];
+    expect("run bad.json --json", 1, "bad.json:2:");
+    slurp(".stdout", text);
+    assert_non_null(strstr(text, "\"line\":2"));
+    put("short.sacrec", "SACREC");
+    expect("replay short.sacrec --json", 1, "byte 6");
+    slurp(".stdout", text);
+    assert_non_null(strstr(text, "\"byte\":6"));
     expect("run bad.json", 1, "bad.json:2: there is no shape \"b\"");
     expect("run towers.json --gaze bad.csv", 1, "bad.csv:2: there are 3 values, not four");
     expect("run missing.json", 1, "missing.json:1: shape \"a\": ");

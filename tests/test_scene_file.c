@@ -137,6 +137,8 @@ static void meaning_is_told_by_line(void **state)
         {3, "out of range", BODIES("{\"shape\": \"ball\", \"friction\": -0.1}")},
         {3, "out of range", BODIES("{\"shape\": \"ball\", \"restitution\": 1.5}")},
         {3, "is no rotation", BODIES("{\"shape\": \"ball\", \"rotation\": [0,0,0,0]}")},
+        {3, "\"turn\" needs \"degrees\"", BODIES("{\"shape\": \"ball\", \"turn\": {\"axis\": [0,1,0]}}")},
+        {3, "both \"mass\" and \"density\"", BODIES("{\"shape\": \"ball\", \"mass\": 1, \"density\": 2}")},
         {3, "both \"turn\" and \"rotation\"",
          BODIES("{\"shape\": \"ball\", \"rotation\": [0,0,0,1], \"turn\": {\"degrees\": 1}}")},
         {3, "goes with a \"mass\"", BODIES("{\"shape\": \"ball\", \"inertia\": [1,1,1]}")},
