@@ -1,6 +1,7 @@
 /* saccade perceive: what is seen of the errors policies leave when time is short. */
 #include "apps/commands.h"
 #include "apps/console.h"
+#include "apps/whole_file.h"
 #include "base/parallel.h"
 #include "bench/bench.h"
 #include "bench/perceive_table.h"
@@ -41,7 +42,8 @@ int sac_cmd_perceive(int argc, char **argv)
     sac_console_init("perceive", &common);
     table.threads = common.threads ? common.threads : 1;
     sac_error error;
-    sac_result result = sac_perceive_table_run(&table, &error);
+    sac_result result = folder ? sac_folder_create(folder, &error) : SAC_OK;
+    if (result == SAC_OK) result = sac_perceive_table_run(&table, &error);
     if (result == SAC_OK) {
         sac_perceive_table_say(&table);
         if (folder) result = sac_perceive_table_save(&table, folder, &error);

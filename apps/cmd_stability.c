@@ -7,6 +7,7 @@
 #include "apps/commands.h"
 #include "apps/console.h"
 #include "apps/stability.h"
+#include "apps/whole_file.h"
 
 /* "72,90,120": numbers within least..most; returns how many, 0 for a list that is none. */
 static uint32_t read_numbers(const char *text, double least, double most, double factor,
@@ -207,7 +208,8 @@ int sac_cmd_stability(int argc, char **argv)
     if (!def.contender_count)
         return sac_options_usage_error("stability", "nobody to run: --policies and --peers are both none");
     sac_stability stability = {.def = &def};
-    result = sac_stability_search(&stability, &error);
+    if (out) result = sac_folder_create(out, &error);
+    if (result == SAC_OK) result = sac_stability_search(&stability, &error);
     if (result == SAC_OK && out) result = sac_stability_save(&stability, out, &error);
     if (result != SAC_OK) {
         sac_stability_fini(&stability);

@@ -75,6 +75,9 @@ static void wrong_words_are_told(void **state)
     expect("stability --peers havok", 2, "havok");
     expect("bench peers --scene heap", 2, "no such row");
     expect("bench peers --engines havok", 2, "havok");
+    /* Before tens of minutes of search, not after. */
+    expect("stability --out .stdout/report", 1, ".stdout/report");
+    expect("perceive --out .stdout/report", 1, ".stdout/report");
     expect("stability --scene heap", 2, "heap");
     expect("stability --shape t25", 2, "t25");
 }
