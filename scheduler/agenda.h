@@ -8,8 +8,8 @@
  *   sac_agenda_front(agenda, i, &pending, &done);            // for sac_meeting_contacts
  *
  * Index: sac_agenda_create  sac_agenda_destroy  sac_agenda_reserve  sac_agenda_clear  sac_agenda_add
- *        sac_agenda_work  sac_agenda_front  sac_agenda_renews  sac_drift_between  sac_policy_find
- * sac_policy_name
+ *        sac_agenda_work  sac_agenda_front  sac_agenda_renews  sac_drift_between  sac_slide_between
+ *        sac_policy_find  sac_policy_name
  */
 #ifndef SAC_SCHEDULER_AGENDA_H
 #define SAC_SCHEDULER_AGENDA_H
@@ -37,7 +37,7 @@ typedef struct sac_agenda {
     float *margin;
     float *x, *y, *z, *extent, *vx, *vy, *vz, *weight, *similar; /* as in sac_sights */
     float *known;  /* what the pair is off by if it is not looked at this frame: last contacts' uncertainty
-                      plus drift since; FLT_MAX: nothing is known of it */
+                      plus how far they slid or what else came near since; FLT_MAX: nothing is known of it */
     uint16_t *age; /* frames since it was last refined to its end or found < 1 JND: against starvation */
     uint32_t *tag; /* the caller's: which pair this is. Ties are broken by it. */
     uint8_t *flags;
@@ -93,6 +93,32 @@ static inline float sac_drift_between(const sac_transform *then, const sac_trans
     /* A turn by t moves what is r away by 2 r sin(t / 2). */
     float off = 1.0f - same * same;
     return sqrtf(way) + 2.0f * ball[3] * now->scale * (off > 0 ? sqrtf(off) : 0.0f);
+}
+
+/* How far apart two points are now that were one when a pair was read: how far the contacts kept of it have
+ * slid. Each is local to its body; world units. */
+static inline float sac_slide_between(const sac_transform *a, const float point_a[3], const sac_transform *b,
+                                      const float point_b[3])
+{
+    const sac_transform *pose[2] = {a, b};
+    const float *point[2] = {point_a, point_b};
+    float turned[2][3], way = 0;
+    for (int i = 0; i < 2; i++) {
+        /* p + 2 w (q x p) + 2 q x (q x p): nothing is kept that a matrix would be made for. */
+        const float *q = pose[i]->rotation, *p = point[i];
+        float x = 2 * (q[1] * p[2] - q[2] * p[1]), y = 2 * (q[2] * p[0] - q[0] * p[2]),
+              z = 2 * (q[0] * p[1] - q[1] * p[0]);
+        turned[i][0] = p[0] + q[3] * x + (q[1] * z - q[2] * y);
+        turned[i][1] = p[1] + q[3] * y + (q[2] * x - q[0] * z);
+        turned[i][2] = p[2] + q[3] * z + (q[0] * y - q[1] * x);
+    }
+    for (int k = 0; k < 3; k++) {
+        /* Around the two origins first: far out in the world a float has nothing left for small ways. */
+        float off =
+            (b->translation[k] - a->translation[k]) + (b->scale * turned[1][k] - a->scale * turned[0][k]);
+        way += off * off;
+    }
+    return sqrtf(way);
 }
 
 /* ---- policies ---- */

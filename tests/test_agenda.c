@@ -489,6 +489,34 @@ static void grows(void **state)
     assert_null(agenda);
 }
 
+/* Two that move together do not slide, however far; one that moves alone slides as far as its point goes. */
+static void slides_are_relative(void **state)
+{
+    (void)state;
+    sac_rng rng = sac_rng_seed(91);
+    for (int n = 0; n < 200; n++) {
+        sac_transform pose[2], there = garden_pose(&rng, n % 2 ? 1 : 1000),
+                               world_pose = sac_transform_identity();
+        float touch[3], local[2][3], moved[3], way = 0;
+        for (int k = 0; k < 3; k++) touch[k] = sac_rng_range(&rng, -1, 1);
+        there.scale = 1;
+        for (int s = 0; s < 2; s++) {
+            pose[s] = garden_pose(&rng, 1);
+            pose[s].scale = sac_rng_range(&rng, 0.5f, 2);
+            sac_transform into = sac_transform_relative(&pose[s], &world_pose);
+            sac_transform_point(&into, touch, local[s]);
+        }
+        assert_true(sac_slide_between(&pose[0], local[0], &pose[1], local[1]) < 1e-5f);
+        sac_transform back = sac_transform_relative(&there, &world_pose), both[2];
+        for (int s = 0; s < 2; s++) both[s] = sac_transform_relative(&back, &pose[s]);
+        assert_true(sac_slide_between(&both[0], local[0], &both[1], local[1]) < (n % 2 ? 1e-5f : 1e-3f));
+        pose[1] = garden_pose(&rng, 1);
+        sac_transform_point(&pose[1], local[1], moved);
+        for (int k = 0; k < 3; k++) way += (moved[k] - touch[k]) * (moved[k] - touch[k]);
+        assert_true(fabsf(sac_slide_between(&pose[0], local[0], &pose[1], local[1]) - sqrtf(way)) < 1e-5f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -504,6 +532,7 @@ int main(void)
         cmocka_unit_test(little_room),
         cmocka_unit_test(sensors_end_early),
         cmocka_unit_test(names),
+        cmocka_unit_test(slides_are_relative),
         cmocka_unit_test(grows),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
