@@ -75,6 +75,18 @@ static void fetch(const void *address) { sac_prefetch((uintptr_t)address); }
 
 static float smaller(float a, float b) { return a < b ? a : b; }
 
+/* How far the contacts kept of a pair have slid since it was read, as an eye sees it: others, not kept, have
+ * come to bear. No farther than the bodies went, and less when they went together. */
+static float slide_of(const sac_world *world, uint32_t p, const couple *c, float travel)
+{
+    const float unseen = 1e-4f; /* metres */
+    if (!world->manifolds[p].count || !(travel > unseen) || !world->focus.eye_count) return 0;
+    if ((world->flags[c->a] | world->flags[c->b]) & SAC_BODY_SOFT) return 0;
+    const sac_pair_memory *memory = &world->memory[p];
+    return smaller(
+        sac_slide_between(&world->pose[c->a], memory->point_a, &world->pose[c->b], memory->point_b), travel);
+}
+
 static void add(sac_world *world, uint32_t p, const couple *c, float margin)
 {
     sac_pair_memory *memory = &world->memory[p];
@@ -91,7 +103,8 @@ static void add(sac_world *world, uint32_t p, const couple *c, float margin)
     else
         middle(c, region);
     memcpy(memory->region, region, sizeof region);
-    float drift = (float)(c->x->travel + c->y->travel - watch->travel) - watch->margin;
+    float travel = (float)(c->x->travel + c->y->travel - watch->travel);
+    float drift = travel > watch->margin ? travel - watch->margin : 0;
     agenda->x[e] = region[0], agenda->y[e] = region[1], agenda->z[e] = region[2];
     agenda->vx[e] = 0.5f * (c->x->v[0] + c->y->v[0]);
     agenda->vy[e] = 0.5f * (c->x->v[1] + c->y->v[1]);
@@ -99,8 +112,11 @@ static void add(sac_world *world, uint32_t p, const couple *c, float margin)
     agenda->extent[e] = 2 * smaller(c->x->radius, c->y->radius);
     agenda->similar[e] = (float)(world->touches[c->a] + world->touches[c->b]);
     /* Off by more than a body is thick, memory is as good as none: the pair is looked at first. */
-    float known = memory->uncertainty + (drift > 0 ? drift : 0);
-    if (memory->known && known < 0.1f * smaller(c->x->thickness, c->y->thickness)) agenda->known[e] = known;
+    float thick = 0.1f * smaller(c->x->thickness, c->y->thickness);
+    if (memory->known && memory->uncertainty + drift < thick) {
+        float slide = slide_of(world, p, c, travel);
+        agenda->known[e] = memory->uncertainty + (slide > drift ? slide : drift);
+    }
     agenda->tag[e] = p;
     uint32_t age = world->frame - memory->refined;
     agenda->age[e] = (uint16_t)(age > UINT16_MAX ? UINT16_MAX : age);

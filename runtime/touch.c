@@ -138,11 +138,16 @@ static void read_entry(reading *job, uint32_t e, uint32_t most, uint32_t worker)
     memory->depth = -FLT_MAX;
     if (count) {
         float sum[3] = {0, 0, 0};
+        uint32_t deepest = 0;
         for (uint32_t k = 0; k < count; k++) {
             for (int i = 0; i < 3; i++) sum[i] += contacts[k].point[i];
-            if (m->points[k].depth > memory->depth) memory->depth = m->points[k].depth;
+            if (m->points[k].depth > memory->depth) memory->depth = m->points[deepest = k].depth;
         }
         for (int i = 0; i < 3; i++) memory->region[i] = sum[i] / (float)count;
+        if (fresh) {
+            memcpy(memory->point_a, m->points[deepest].local_a, sizeof memory->point_a);
+            memcpy(memory->point_b, m->points[deepest].local_b, sizeof memory->point_b);
+        }
     }
     job->credits[worker] += tests;
 }

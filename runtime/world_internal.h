@@ -98,6 +98,7 @@ typedef struct sac_pair_memory {
     uint8_t level, levels, group;
     bool known; /* read at least once */
     bool sensor;
+    float point_a[3], point_b[3]; /* deepest when it was read, local to both bodies */
 } sac_pair_memory;
 
 typedef struct sac_shape_slot {
