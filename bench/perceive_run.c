@@ -1,5 +1,5 @@
 /* One policy, one budget, one gaze: what is seen of the errors it leaves. The memory of pairs is the world's
- * (contacts by their nodes, refreshed in new poses; uncertainty and drift since), and the same for all
+ * (contacts by their nodes, refreshed in new poses; uncertainty, slide and drift since), and the same for all
  * policies, so that only the order of refinement differs. */
 #include <float.h>
 #include <math.h>
@@ -19,8 +19,9 @@ typedef struct pair_memory {
     uint32_t count, refined; /* contacts; the frame they were read in */
     float uncertainty, margin;
     float region[3];
-    sac_transform relative; /* b against a when it was read */
-    uint32_t touched_at;    /* frame since which it truly touches, + 1 */
+    float point_a[3], point_b[3]; /* deepest contact when it was read, local to both */
+    sac_transform relative;       /* b against a when it was read */
+    uint32_t touched_at;          /* frame since which it truly touches, + 1 */
     uint8_t level;
     bool known, answered; /* the touch has been responded to */
 } pair_memory;
@@ -137,7 +138,11 @@ static void gather(perceive_run *run, uint32_t f)
         agenda->extent[i] = 2 * fminf(radius_of(m, pair->a), radius_of(m, pair->b));
         agenda->tag[i] = k;
         if (!memory->known) continue;
-        agenda->known[i] = memory->uncertainty + fmaxf(drift - memory->margin, 0);
+        /* Contacts kept of a pair slide off while others, not kept, come to bear. */
+        float slide = memory->count ? sac_slide_between(&poses[pair->a], memory->point_a, &poses[pair->b],
+                                                        memory->point_b)
+                                    : 0;
+        agenda->known[i] = memory->uncertainty + fmaxf(drift - memory->margin, slide);
         uint32_t age = f - memory->refined;
         agenda->age[i] = (uint16_t)(age < UINT16_MAX ? age : UINT16_MAX);
     }
@@ -175,8 +180,18 @@ static uint32_t read_contacts(perceive_run *run, uint32_t f, uint32_t i, const s
                     sac_meeting_refresh(&meeting, memory->node_a[k], memory->node_b[k], &contacts[count]);
     }
     memory->count = count;
-    for (uint32_t k = 0; k < count; k++)
+    uint32_t deepest = 0;
+    for (uint32_t k = 0; k < count; k++) {
         memory->node_a[k] = contacts[k].node_a, memory->node_b[k] = contacts[k].node_b;
+        if (sac_perceive_depth(&contacts[k]) > sac_perceive_depth(&contacts[deepest])) deepest = k;
+    }
+    if (count && memory->refined == f) {
+        sac_transform world = sac_transform_identity();
+        sac_transform into_a = sac_transform_relative(agenda->pose_a[i], &world),
+                      into_b = sac_transform_relative(agenda->pose_b[i], &world);
+        sac_transform_point(&into_a, contacts[deepest].point, memory->point_a);
+        sac_transform_point(&into_b, contacts[deepest].point, memory->point_b);
+    }
     return count;
 }
 

@@ -49,6 +49,21 @@ static void threads_change_nothing(void **state)
     json_decref(b);
 }
 
+/* At a quarter of the work: far ahead of taking turns, not behind an exact order, and hardly worse when the
+ * eye is known late. */
+static void jnd_keeps_up(void **state)
+{
+    (void)state;
+    json_t *json = run("--bodies 40 --frames 10 --seeds 1 --json");
+    assert_true(json_number_value(json_object_get(json, "jnd_over_sort")) <= 1.05);
+    assert_true(json_number_value(json_object_get(json, "round_robin_over_jnd")) >= 4);
+    assert_true(json_number_value(json_object_get(json, "late_over_on_time")) <= 1.1);
+    json_t *needs = json_object_get(json, "budget_for_1_jnd_pct");
+    assert_true(json_number_value(json_object_get(needs, "round-robin")) >=
+                2.3 * json_number_value(json_object_get(needs, "jnd")));
+    json_decref(json);
+}
+
 /* Saccades keep to the main sequence; nothing jumps between two moments. */
 static void traces_move_as_eyes_do(void **state)
 {
@@ -78,6 +93,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(jnd_keeps_up),
         cmocka_unit_test(traces_move_as_eyes_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
