@@ -186,7 +186,7 @@ static void rounding_passes_and_nothing_else(void **state)
     entry list[MOST_PICTURES];
     uint32_t count = read_list(list);
     assert_true(count >= 11);
-    picture pictures[MOST_PICTURES];
+    picture pictures[MOST_PICTURES] = {{0}};
     size_t bytes = 0;
     for (uint32_t i = 0; i < count; i++) {
         char path[1024];

@@ -15,6 +15,7 @@ function(saccade_xr_program name)
   add_executable(test_xr_${name} test_xr_${name}.c)
   target_link_libraries(test_xr_${name} PRIVATE saccade_xr saccade saccade_options cmocka m ${ARGN})
   set_target_properties(test_xr_${name} PROPERTIES SACCADE_UNCOUNTED ON)
+  saccade_compile_fast(test_xr_${name})
 endfunction()
 
 # saccade_xr_test(NAME PROGRAM [ARGUMENT...] [OPTIONS option of xr-test...])
