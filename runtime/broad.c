@@ -21,6 +21,7 @@ static void release_bodies(sac_broad *broad)
     sac_free(broad->first_pair, room, sizeof *broad->first_pair);
     sac_free(broad->boxes, room, sizeof *broad->boxes);
     sac_free(own->first_sides, room, sizeof *own->first_sides);
+    sac_free(own->lists, room, sizeof *own->lists);
     sac_free(own->looked, 4 * list_room(room), sizeof *own->looked);
 }
 
@@ -36,11 +37,13 @@ static sac_result reserve_bodies(sac_broad *broad, uint32_t room, sac_error *err
     uint32_t *lists = sac_alloc_zero(4 * list, sizeof *lists);
     sac_box *boxes = sac_alloc_zero(room, sizeof *boxes);
     uint8_t *sides = sac_alloc_zero(room, sizeof *sides);
-    if (!first_pair || !lists || !boxes || !sides || !sac_grid_reserve(&own->grid, room)) {
+    sac_list_state *states = sac_alloc_zero(room, sizeof *states);
+    if (!first_pair || !lists || !boxes || !sides || !states || !sac_grid_reserve(&own->grid, room)) {
         sac_free(first_pair, room, sizeof *first_pair);
         sac_free(lists, 4 * list, sizeof *lists);
         sac_free(boxes, room, sizeof *boxes);
         sac_free(sides, room, sizeof *sides);
+        sac_free(states, room, sizeof *states);
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the bounds of %u bodies", room);
     }
     memset(first_pair, 0xff, room * sizeof *first_pair);
@@ -48,10 +51,11 @@ static sac_result reserve_bodies(sac_broad *broad, uint32_t room, sac_error *err
         memcpy(first_pair, broad->first_pair, old * sizeof *first_pair);
         memcpy(boxes, broad->boxes, old * sizeof *boxes);
         memcpy(sides, own->first_sides, old * sizeof *sides);
+        memcpy(states, own->lists, old * sizeof *states);
     }
     release_bodies(broad);
     broad->first_pair = first_pair, broad->boxes = boxes, broad->body_room = room;
-    own->first_sides = sides;
+    own->first_sides = sides, own->lists = states;
     own->looked = lists, own->changed = lists + list, own->fresh = lists + 2 * list,
     own->gone = lists + 3 * list;
     return SAC_OK;

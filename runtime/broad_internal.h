@@ -7,7 +7,8 @@
  *
  * Index: sac_broad_create  sac_broad_destroy  sac_broad_reserve  sac_broad_place
  *        sac_broad_place_soon  sac_broad_settle  sac_broad_remove  sac_broad_refilter  sac_broad_flush
- * sac_broad_next  sac_broad_find sac_broad_ended_bodies sac_broad_touching  sac_broad_ray  sac_horn_meet
+ * sac_broad_next  sac_broad_rows  sac_broad_find sac_broad_ended_bodies sac_broad_touching  sac_broad_ray
+ * sac_horn_meet
  */
 #ifndef SAC_RUNTIME_BROAD_INTERNAL_H
 #define SAC_RUNTIME_BROAD_INTERNAL_H
@@ -89,6 +90,18 @@ static inline uint32_t sac_broad_next(const sac_broad *broad, uint32_t pair, uin
     const sac_broad_pair *p = &broad->pairs[pair];
     return p->next[p->a != body];
 }
+
+/* The lists of some bodies, at most so many and each once, as they are met in memory: one after the other.
+ * Good until the next call, or until pairs begin or end. One thread at a time. */
+#define SAC_BROAD_ROWS 8u
+typedef struct sac_broad_mate {
+    uint32_t pair, other; /* other: the body it is a pair with */
+} sac_broad_mate;
+typedef struct sac_broad_row {
+    const sac_broad_mate *mates; /* in the order of the list */
+    uint32_t count;
+} sac_broad_row;
+void sac_broad_rows(sac_broad *broad, const uint32_t *bodies, uint32_t count, sac_broad_row *out_rows);
 
 /* The pair of two bodies, SAC_NO_PAIR if they have none. */
 uint32_t sac_broad_find(const sac_broad *broad, uint32_t a, uint32_t b);

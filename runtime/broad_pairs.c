@@ -22,6 +22,7 @@ static void release(sac_broad *broad)
     sac_free(broad->begun, room, sizeof *broad->begun);
     sac_free(broad->ended, room, sizeof *broad->ended);
     sac_free(own->free_numbers, word_count(room), sizeof *own->free_numbers);
+    if (own->mates) sac_free(own->mates, sac_rows_room(room), sizeof *own->mates);
     if (own->buckets) sac_free(own->buckets, (size_t)1 << own->bucket_bits, sizeof *own->buckets);
 }
 
@@ -29,7 +30,7 @@ void sac_pairs_fini(sac_broad *broad)
 {
     release(broad);
     broad->pairs = NULL, broad->begun = broad->ended = NULL, broad->pair_room = 0;
-    broad->own->buckets = NULL, broad->own->free_numbers = NULL;
+    broad->own->buckets = NULL, broad->own->free_numbers = NULL, broad->own->mates = NULL;
 }
 
 sac_result sac_pairs_reserve(sac_broad *broad, uint32_t room, sac_error *error)
@@ -45,12 +46,14 @@ sac_result sac_pairs_reserve(sac_broad *broad, uint32_t room, sac_error *error)
     uint32_t *begun = sac_alloc(room, sizeof *begun), *ended = sac_alloc(room, sizeof *ended);
     uint32_t *heads = sac_alloc(buckets, sizeof *heads);
     uint64_t *numbers = sac_alloc(words, sizeof *numbers);
-    if (!pairs || !begun || !ended || !heads || !numbers) {
+    sac_broad_mate *mates = sac_alloc_zero(sac_rows_room(room), sizeof *mates);
+    if (!pairs || !begun || !ended || !heads || !numbers || !mates) {
         sac_free(pairs, room, sizeof *pairs);
         sac_free(begun, room, sizeof *begun);
         sac_free(ended, room, sizeof *ended);
         sac_free(heads, buckets, sizeof *heads);
         sac_free(numbers, words, sizeof *numbers);
+        sac_free(mates, sac_rows_room(room), sizeof *mates);
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for %u pairs of bodies", room);
     }
     memset(heads, 0xff, buckets * sizeof *heads);
@@ -71,7 +74,8 @@ sac_result sac_pairs_reserve(sac_broad *broad, uint32_t room, sac_error *error)
     for (uint32_t i = old; i < room; i++) pairs[i] = (sac_broad_pair){.a = SAC_NO_BODY, .b = SAC_NO_BODY};
     release(broad);
     broad->pairs = pairs, broad->begun = begun, broad->ended = ended, broad->pair_room = room;
-    own->buckets = heads, own->free_numbers = numbers, own->bucket_bits = bits;
+    own->buckets = heads, own->free_numbers = numbers, own->bucket_bits = bits, own->mates = mates;
+    sac_rows_forget(broad);
     for (uint32_t i = 0; i < broad->pair_end; i++) {
         if (pairs[i].a == SAC_NO_BODY) continue;
         uint32_t bucket = bucket_of(own, pairs[i].a, pairs[i].b);
@@ -103,8 +107,16 @@ static uint32_t take_number(sac_broad *broad)
     return number;
 }
 
+static void list_changes(sac_broad *broad, uint32_t body, bool longer)
+{
+    sac_list_state *list = &broad->own->lists[body];
+    list->pairs += longer ? 1 : UINT32_MAX;
+    list->copied = 0;
+}
+
 static void link_first(sac_broad *broad, uint32_t number, uint32_t side, uint32_t body)
 {
+    list_changes(broad, body, true);
     sac_broad_pair *p = &broad->pairs[number];
     uint32_t first = broad->first_pair[body];
     uint8_t first_side = broad->own->first_sides[body];
@@ -116,6 +128,7 @@ static void link_first(sac_broad *broad, uint32_t number, uint32_t side, uint32_
 
 static void unlink_side(sac_broad *broad, const sac_broad_pair *p, uint32_t side, uint32_t body)
 {
+    list_changes(broad, body, false);
     uint32_t next = p->next[side], prev = p->prev[side];
     uint8_t next_side = p->next_side[side];
     if (next != SAC_NO_PAIR) broad->pairs[next].prev[next_side] = prev;

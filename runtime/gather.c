@@ -19,9 +19,9 @@ typedef struct couple {
 
 static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
-static couple couple_of(const sac_world *world, const sac_broad_pair *pair)
+static couple couple_of(const sac_world *world, uint32_t a, uint32_t b)
 {
-    couple c = {.a = pair->a, .b = pair->b, .x = &world->hot[pair->a], .y = &world->hot[pair->b]};
+    couple c = {.a = a, .b = b, .x = &world->hot[a], .y = &world->hot[b]};
     float v[3], turn = 0;
     for (int i = 0; i < 3; i++) {
         c.d[i] = c.y->centre[i] - c.x->centre[i];
@@ -132,21 +132,19 @@ static void add(sac_world *world, uint32_t p, const couple *c, float margin)
     memory->levels = (uint8_t)(form_a->levels > form_b->levels ? form_a->levels : form_b->levels);
 }
 
-/* Looks at one pair; true when it is in the agenda. */
-static bool consider(sac_world *world, uint32_t p)
+/* Looks at the pair of two bodies; true when it is in the agenda. */
+static bool consider(sac_world *world, uint32_t p, uint32_t one, uint32_t other)
 {
-    const sac_broad_pair *pair = &world->broad->pairs[p];
     sac_pair_watch *watch = &world->watch[p];
-    uint32_t jolt_a = world->hot[pair->a].jolt, jolt_b = world->hot[pair->b].jolt;
-    if (watch->skip_until > world->frame && watch->skip_set >= jolt_a && watch->skip_set >= jolt_b &&
+    const sac_body_hot *x = &world->hot[one], *y = &world->hot[other];
+    if (watch->skip_until > world->frame && watch->skip_set >= x->jolt && watch->skip_set >= y->jolt &&
         watch->skip_set >= world->void_before)
         return false;
-    const sac_body_hot *x = &world->hot[pair->a], *y = &world->hot[pair->b];
     /* Found apart by more than its margin, and not moved that far since. */
     if (watch->apart &&
         (float)(x->travel + y->travel - watch->travel) + (x->reach + y->reach) < watch->margin)
         return false;
-    couple c = couple_of(world, pair);
+    couple c = couple_of(world, one < other ? one : other, one < other ? other : one);
     float thin = smaller(c.x->thickness, c.y->thickness);
     uint32_t either = world->flags[c.a] | world->flags[c.b];
     bool blow = either & SAC_BODY_STRUCK && either & SAC_BODY_TOLD;
@@ -163,74 +161,45 @@ static bool consider(sac_world *world, uint32_t p)
     return true;
 }
 
-/* Lists of pairs jump through memory. Those of some bodies are walked side by side, so that one waits for
- * memory while the others go on, and what is said of each pair is on its way when its turn comes. */
-enum { FLIGHT = 8, LISTED = 40 };
-typedef struct flight {
-    uint32_t count[FLIGHT], rest[FLIGHT]; /* rest: the first pair that did not fit */
-    uint32_t pairs[FLIGHT][LISTED];
-} flight;
+/* Bodies whose pairs are listed and fetched at a time. */
+enum { FLIGHT = SAC_BROAD_ROWS };
 
-static void list_pairs(const sac_world *world, const uint32_t *slots, uint32_t bodies, flight *f)
+/* What is said of each pair is on its way when its turn comes. */
+static void fetch_rows(const sac_world *world, const sac_broad_row *rows, uint32_t count)
 {
-    const sac_broad *broad = world->broad;
-    uint32_t under_way = 0;
-    for (uint32_t k = 0; k < bodies; k++) {
-        f->count[k] = 0;
-        f->rest[k] = broad->first_pair[slots[k]];
-        if (f->rest[k] == SAC_NO_PAIR) continue;
-        fetch(&broad->pairs[f->rest[k]]);
-        under_way++;
-    }
-    for (uint32_t n = 0; n < LISTED && under_way; n++)
-        for (uint32_t k = 0; k < bodies; k++) {
-            uint32_t p = f->rest[k];
-            if (p == SAC_NO_PAIR) continue;
-            fetch(&world->watch[p]);
-            f->pairs[k][f->count[k]++] = p;
-            f->rest[k] = sac_broad_next(broad, p, slots[k]);
-            if (f->rest[k] == SAC_NO_PAIR)
-                under_way--;
-            else
-                fetch(&broad->pairs[f->rest[k]]);
-        }
-    for (uint32_t k = 0; k < bodies; k++)
-        for (uint32_t i = 0; i < f->count[k]; i++) {
-            uint32_t p = f->pairs[k][i];
-            if (world->watch[p].seen == world->frame) continue;
-            const sac_broad_pair *pair = &broad->pairs[p];
-            fetch(&world->hot[pair->a == slots[k] ? pair->b : pair->a]);
-            if (world->watch[p].skip_until > world->frame) continue;
-            fetch(&world->memory[p]);
-            fetch(&world->manifolds[p].count);
+    for (uint32_t k = 0; k < count; k++)
+        for (uint32_t i = 0; i < rows[k].count; i++) {
+            sac_broad_mate mate = rows[k].mates[i];
+            if (world->gathered[mate.other] == world->frame) continue;
+            fetch(&world->watch[mate.pair]);
+            fetch(&world->hot[mate.other].travel);
         }
 }
 
-/* All pairs of one body, the first of them listed; returns how many were looked at. */
-static uint32_t gather_body(sac_world *world, uint32_t slot, const uint32_t *list, uint32_t count,
-                            uint32_t rest)
+/* Found by whichever of the two is gathered first. */
+static void clear_both(sac_world *world, uint32_t slot, uint32_t other, uint32_t until)
 {
-    uint32_t clear = UINT32_MAX, looked = 0, listed = 0;
-    sac_broad *broad = world->broad;
+    if (until < world->clear_until[slot]) world->clear_until[slot] = until;
+    if (world->flags[other] & SAC_BODY_CHOSEN && until < world->clear_until[other])
+        world->clear_until[other] = until;
+}
+
+/* All pairs of one body; returns how many were looked at. */
+static uint32_t gather_body(sac_world *world, uint32_t slot, const sac_broad_row *row)
+{
+    uint32_t looked = 0;
     bool moves = sac_body_dynamic(world, slot);
-    for (uint32_t p = count ? list[0] : rest; p != SAC_NO_PAIR; p = listed < count ? list[listed]
-                                                                    : listed == count
-                                                                        ? rest
-                                                                        : sac_broad_next(broad, p, slot)) {
-        sac_pair_watch *watch = &world->watch[p];
-        listed++;
-        if (watch->seen == world->frame) {
-            if (watch->skip_until < clear) clear = watch->skip_until;
-            continue;
-        }
+    for (uint32_t i = 0; i < row->count; i++) {
+        uint32_t p = row->mates[i].pair, other = row->mates[i].other;
+        if (world->gathered[other] == world->frame) continue;
         /* A kinematic body at rest has nothing to say to those who sleep. */
-        uint32_t other = broad->pairs[p].a == slot ? broad->pairs[p].b : broad->pairs[p].a;
         if (!moves && asleep_or_fixed(world, other) && length3(world->hot[slot].v) == 0 &&
             !world->memory[p].sensor)
             continue;
+        sac_pair_watch *watch = &world->watch[p];
         watch->seen = world->frame;
         looked++;
-        if (consider(world, p)) {
+        if (consider(world, p, slot, other)) {
             world->active[slot]++;
             if (world->flags[other] & SAC_BODY_CHOSEN) world->active[other]++;
         } else {
@@ -242,10 +211,10 @@ static uint32_t gather_body(sac_world *world, uint32_t slot, const uint32_t *lis
                 sac_world_event(world, SAC_CONTACT_END, p, 0, 0);
             }
         }
-        if (watch->skip_until < clear) clear = watch->skip_until;
+        clear_both(world, slot, other, watch->skip_until);
     }
-    world->clear_until[slot] = clear;
-    world->listed[slot] = (uint16_t)(listed < UINT16_MAX ? listed : UINT16_MAX);
+    world->gathered[slot] = world->frame;
+    world->listed[slot] = (uint16_t)(row->count < UINT16_MAX ? row->count : UINT16_MAX);
     return looked;
 }
 
@@ -263,17 +232,21 @@ void sac_world_gather(sac_world *world)
     sac_stop stop;
     bool late = false;
     sac_agenda_clear(world->agenda);
-    for (uint32_t i = 0; i < world->chosen_count; i++) world->active[world->chosen[i]] = 0;
+    for (uint32_t i = 0; i < world->chosen_count; i++) {
+        world->active[world->chosen[i]] = 0;
+        world->clear_until[world->chosen[i]] = UINT32_MAX;
+    }
     /* After something else had the caches this takes twice as long as predicted: those that find no time
      * wait. */
     if (limit != UINT64_MAX) limit = limit > now ? now + (limit - now) * 2 / 5 : now;
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
-    flight f;
+    sac_broad_row rows[FLIGHT];
     for (uint32_t i = 0; i < world->chosen_count; i++) {
         uint32_t slot = world->chosen[i], k = i % FLIGHT;
         if (k == 0) {
-            uint32_t ahead = world->chosen_count - i;
-            list_pairs(world, &world->chosen[i], ahead < FLIGHT ? ahead : FLIGHT, &f);
+            uint32_t ahead = world->chosen_count - i < FLIGHT ? world->chosen_count - i : FLIGHT;
+            sac_broad_rows(world->broad, &world->chosen[i], ahead, rows);
+            fetch_rows(world, rows, ahead);
         }
         bool waits = kept && !must_go(world, slot);
         if (waits && !late) late = sac_stop_reached(&stop);
@@ -283,7 +256,7 @@ void sac_world_gather(sac_world *world)
             world->report.rungs[SAC_RUNG_BODIES]++;
             continue;
         }
-        uint32_t n = gather_body(world, slot, f.pairs[k], f.count[k], f.rest[k]);
+        uint32_t n = gather_body(world, slot, &rows[k]);
         looked += n;
         world->chosen[kept++] = slot;
         /* Where it stopped is where it was late first; what must go on after that is not counted. */

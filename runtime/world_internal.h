@@ -175,6 +175,7 @@ struct sac_world {
     float *rest_seconds;    /* slow for so long */
     uint32_t *simulated;    /* frame it was last simulated in */
     uint32_t *clear_until;  /* frame up to which it meets nobody, whatever the others do */
+    uint32_t *gathered;     /* frame in which its pairs were last looked at */
     uint16_t *touches;      /* manifolds with contacts */
     uint16_t *listed;       /* pairs it had when last simulated */
     uint16_t *active;       /* of those, in the agenda */
