@@ -137,13 +137,12 @@ static bool consider(sac_world *world, uint32_t p, uint32_t one, uint32_t other)
 {
     sac_pair_watch *watch = &world->watch[p];
     const sac_body_hot *x = &world->hot[one], *y = &world->hot[other];
-    if (watch->skip_until > world->frame && watch->skip_set >= x->jolt && watch->skip_set >= y->jolt &&
-        watch->skip_set >= world->void_before)
-        return false;
+    uint32_t jolt = x->jolt > y->jolt ? x->jolt : y->jolt;
+    if (jolt < world->void_before) jolt = world->void_before;
+    bool far = (watch->skip_until > world->frame) & (watch->skip_set >= jolt);
     /* Found apart by more than its margin, and not moved that far since. */
-    if (watch->apart &&
-        (float)(x->travel + y->travel - watch->travel) + (x->reach + y->reach) < watch->margin)
-        return false;
+    float moved = (float)(x->travel + y->travel - watch->travel) + (x->reach + y->reach);
+    if (far | (watch->apart & (moved < watch->margin))) return false;
     couple c = couple_of(world, one < other ? one : other, one < other ? other : one);
     float thin = smaller(c.x->thickness, c.y->thickness);
     uint32_t either = world->flags[c.a] | world->flags[c.b];
@@ -161,59 +160,72 @@ static bool consider(sac_world *world, uint32_t p, uint32_t one, uint32_t other)
     return true;
 }
 
-/* Bodies whose pairs are listed and fetched at a time. */
-enum { FLIGHT = SAC_BROAD_ROWS };
+/* Those of a body's pairs that nobody has looked at, some at a time. */
+enum { LISTED = 128 };
+typedef struct listed {
+    uint32_t count, next; /* next: of the row */
+    sac_broad_mate mates[LISTED];
+} listed;
 
 /* What is said of each pair is on its way when its turn comes. */
-static void fetch_rows(const sac_world *world, const sac_broad_row *rows, uint32_t count)
+static void list_unseen(const sac_world *world, const sac_broad_row *row, listed *list)
 {
-    for (uint32_t k = 0; k < count; k++)
-        for (uint32_t i = 0; i < rows[k].count; i++) {
-            sac_broad_mate mate = rows[k].mates[i];
-            if (world->gathered[mate.other] == world->frame) continue;
-            fetch(&world->watch[mate.pair]);
-            fetch(&world->hot[mate.other].travel);
-        }
+    const uint32_t *gathered = world->gathered, frame = world->frame;
+    uint32_t end = row->count - list->next < LISTED ? row->count : list->next + LISTED, count = 0;
+    /* Who comes first is as good as random: nothing to guess a branch from. */
+    for (uint32_t i = list->next; i < end; i++) {
+        list->mates[count] = row->mates[i];
+        count += gathered[row->mates[i].other] != frame;
+    }
+    list->count = count, list->next = end;
+    for (uint32_t i = 0; i < count; i++) {
+        fetch(&world->watch[list->mates[i].pair]);
+        fetch(&world->hot[list->mates[i].other]);
+    }
 }
 
 /* Found by whichever of the two is gathered first. */
 static void clear_both(sac_world *world, uint32_t slot, uint32_t other, uint32_t until)
 {
-    if (until < world->clear_until[slot]) world->clear_until[slot] = until;
-    if (world->flags[other] & SAC_BODY_CHOSEN && until < world->clear_until[other])
-        world->clear_until[other] = until;
+    uint32_t *clear = world->clear_until;
+    clear[slot] = until < clear[slot] ? until : clear[slot];
+    if (world->flags[other] & SAC_BODY_CHOSEN) clear[other] = until < clear[other] ? until : clear[other];
 }
 
-/* All pairs of one body; returns how many were looked at. */
-static uint32_t gather_body(sac_world *world, uint32_t slot, const sac_broad_row *row)
+static void gather_pair(sac_world *world, uint32_t p, uint32_t slot, uint32_t other)
+{
+    sac_pair_watch *watch = &world->watch[p];
+    watch->seen = world->frame;
+    if (consider(world, p, slot, other)) {
+        world->active[slot]++;
+        if (world->flags[other] & SAC_BODY_CHOSEN) world->active[other]++;
+    } else {
+        world->report.pairs_skipped++;
+        if (watch->touching) {
+            watch->touching = false;
+            if (world->touches[slot]) world->touches[slot]--;
+            if (world->touches[other]) world->touches[other]--;
+            sac_world_event(world, SAC_CONTACT_END, p, 0, 0);
+        }
+    }
+    clear_both(world, slot, other, watch->skip_until);
+}
+
+/* All pairs of one body, the first of them listed; returns how many were looked at. */
+static uint32_t gather_body(sac_world *world, uint32_t slot, const sac_broad_row *row, listed *list)
 {
     uint32_t looked = 0;
-    bool moves = sac_body_dynamic(world, slot);
-    for (uint32_t i = 0; i < row->count; i++) {
-        uint32_t p = row->mates[i].pair, other = row->mates[i].other;
-        if (world->gathered[other] == world->frame) continue;
-        /* A kinematic body at rest has nothing to say to those who sleep. */
-        if (!moves && asleep_or_fixed(world, other) && length3(world->hot[slot].v) == 0 &&
-            !world->memory[p].sensor)
-            continue;
-        sac_pair_watch *watch = &world->watch[p];
-        watch->seen = world->frame;
-        looked++;
-        if (consider(world, p, slot, other)) {
-            world->active[slot]++;
-            if (world->flags[other] & SAC_BODY_CHOSEN) world->active[other]++;
-        } else {
-            world->report.pairs_skipped++;
-            if (watch->touching) {
-                watch->touching = false;
-                if (world->touches[slot]) world->touches[slot]--;
-                if (world->touches[other]) world->touches[other]--;
-                sac_world_event(world, SAC_CONTACT_END, p, 0, 0);
-            }
+    /* A kinematic body at rest has nothing to say to those who sleep. */
+    bool says_little = !sac_body_dynamic(world, slot) && length3(world->hot[slot].v) == 0;
+    for (;; list_unseen(world, row, list)) {
+        for (uint32_t i = 0; i < list->count; i++) {
+            uint32_t p = list->mates[i].pair, other = list->mates[i].other;
+            if (says_little && asleep_or_fixed(world, other) && !world->memory[p].sensor) continue;
+            gather_pair(world, p, slot, other);
+            looked++;
         }
-        clear_both(world, slot, other, watch->skip_until);
+        if (list->next == row->count) break;
     }
-    world->gathered[slot] = world->frame;
     world->listed[slot] = (uint16_t)(row->count < UINT16_MAX ? row->count : UINT16_MAX);
     return looked;
 }
@@ -240,23 +252,32 @@ void sac_world_gather(sac_world *world)
      * wait. */
     if (limit != UINT64_MAX) limit = limit > now ? now + (limit - now) * 2 / 5 : now;
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
-    sac_broad_row rows[FLIGHT];
+    sac_broad_row rows[SAC_BROAD_ROWS];
+    listed lists[2];
     for (uint32_t i = 0; i < world->chosen_count; i++) {
-        uint32_t slot = world->chosen[i], k = i % FLIGHT;
+        uint32_t slot = world->chosen[i], k = i % SAC_BROAD_ROWS;
         if (k == 0) {
-            uint32_t ahead = world->chosen_count - i < FLIGHT ? world->chosen_count - i : FLIGHT;
+            uint32_t ahead = world->chosen_count - i;
+            ahead = ahead < SAC_BROAD_ROWS ? ahead : SAC_BROAD_ROWS;
             sac_broad_rows(world->broad, &world->chosen[i], ahead, rows);
-            fetch_rows(world, rows, ahead);
+            lists[0].next = 0;
+            list_unseen(world, &rows[0], &lists[0]);
         }
         bool waits = kept && !must_go(world, slot);
         if (waits && !late) late = sac_stop_reached(&stop);
-        if (waits && late) {
+        bool goes = !(waits && late);
+        if (goes) world->gathered[slot] = world->frame;
+        if (k + 1 < SAC_BROAD_ROWS && i + 1 < world->chosen_count) {
+            lists[(k + 1) % 2].next = 0;
+            list_unseen(world, &rows[k + 1], &lists[(k + 1) % 2]);
+        }
+        if (!goes) {
             world->flags[slot] &= ~(uint32_t)SAC_BODY_CHOSEN;
             world->clear_until[slot] = 0;
             world->report.rungs[SAC_RUNG_BODIES]++;
             continue;
         }
-        uint32_t n = gather_body(world, slot, &rows[k]);
+        uint32_t n = gather_body(world, slot, &rows[k], &lists[k % 2]);
         looked += n;
         world->chosen[kept++] = slot;
         /* Where it stopped is where it was late first; what must go on after that is not counted. */
