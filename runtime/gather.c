@@ -19,18 +19,27 @@ typedef struct couple {
 
 static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
+/* How fast turning moves the farthest point of a body; nothing without end turns. */
+static float turn_now(const sac_body_hot *hot)
+{
+    return hot->radius < 1e18f ? length3(hot->w) * hot->radius : 0;
+}
+static float turn_of(const sac_world *world, uint32_t slot)
+{
+    return world->flags[slot] & SAC_BODY_CHOSEN ? world->turn[slot] : turn_now(&world->hot[slot]);
+}
+
 static couple couple_of(const sac_world *world, uint32_t a, uint32_t b)
 {
-    couple c = {.a = a, .b = b, .x = &world->hot[a], .y = &world->hot[b]};
-    float v[3], turn = 0;
+    couple c;
+    c.a = a, c.b = b, c.x = &world->hot[a], c.y = &world->hot[b];
+    float v[3], turn = turn_of(world, a) + turn_of(world, b);
     for (int i = 0; i < 3; i++) {
         c.d[i] = c.y->centre[i] - c.x->centre[i];
         v[i] = c.y->v[i] - c.x->v[i];
     }
     bool ends = c.x->radius < 1e18f && c.y->radius < 1e18f;
     c.distance = ends ? length3(c.d) : -1;
-    if (c.x->radius < 1e18f) turn += length3(c.x->w) * c.x->radius;
-    if (c.y->radius < 1e18f) turn += length3(c.y->w) * c.y->radius;
     float speed = length3(v);
     if (sac_world_starves(world)) speed = fmaxf(speed, fmaxf(length3(c.x->v), length3(c.y->v)));
     c.motion = (speed + turn + world->gravity_size * world->step_dt) * world->step_dt;
@@ -132,17 +141,23 @@ static void add(sac_world *world, uint32_t p, const couple *c, float margin)
     memory->levels = (uint8_t)(form_a->levels > form_b->levels ? form_a->levels : form_b->levels);
 }
 
+/* Nothing to look at: they cannot meet yet, or were found apart by more than the pair's margin and have not
+ * moved that far since. Without branches: it is as good as random which pairs those are. */
+static bool rests(const sac_world *world, const sac_pair_watch *watch, const sac_body_hot *x,
+                  const sac_body_hot *y)
+{
+    uint32_t jolt = x->jolt > y->jolt ? x->jolt : y->jolt;
+    jolt = jolt > world->void_before ? jolt : world->void_before;
+    float moved = (float)(x->travel + y->travel - watch->travel) + (x->reach + y->reach);
+    return ((watch->skip_until > world->frame) & (watch->skip_set >= jolt)) |
+           (watch->apart & (moved < watch->margin));
+}
+
 /* Looks at the pair of two bodies; true when it is in the agenda. */
 static bool consider(sac_world *world, uint32_t p, uint32_t one, uint32_t other)
 {
     sac_pair_watch *watch = &world->watch[p];
-    const sac_body_hot *x = &world->hot[one], *y = &world->hot[other];
-    uint32_t jolt = x->jolt > y->jolt ? x->jolt : y->jolt;
-    if (jolt < world->void_before) jolt = world->void_before;
-    bool far = (watch->skip_until > world->frame) & (watch->skip_set >= jolt);
-    /* Found apart by more than its margin, and not moved that far since. */
-    float moved = (float)(x->travel + y->travel - watch->travel) + (x->reach + y->reach);
-    if (far | (watch->apart & (moved < watch->margin))) return false;
+    if (rests(world, watch, &world->hot[one], &world->hot[other])) return false;
     couple c = couple_of(world, one < other ? one : other, one < other ? other : one);
     float thin = smaller(c.x->thickness, c.y->thickness);
     uint32_t either = world->flags[c.a] | world->flags[c.b];
@@ -192,10 +207,35 @@ static void clear_both(sac_world *world, uint32_t slot, uint32_t other, uint32_t
     if (world->flags[other] & SAC_BODY_CHOSEN) clear[other] = until < clear[other] ? until : clear[other];
 }
 
+/* Takes those off the list that need no more than that, most of them; what is said of the others is on its
+ * way. */
+static void pass_over(sac_world *world, uint32_t slot, listed *list)
+{
+    const uint32_t frame = world->frame;
+    const sac_body_hot *hot = world->hot, own = hot[slot];
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        sac_broad_mate mate = list->mates[i];
+        sac_pair_watch *watch = &world->watch[mate.pair];
+        bool done = rests(world, watch, &own, &hot[mate.other]) & !watch->touching;
+        watch->seen = frame;
+        clear_both(world, slot, mate.other, done ? watch->skip_until : UINT32_MAX);
+        list->mates[kept] = mate;
+        kept += !done;
+    }
+    world->report.pairs_skipped += list->count - kept;
+    list->count = kept;
+    for (uint32_t i = 0; i < kept; i++) {
+        sac_broad_mate mate = list->mates[i];
+        fetch(&world->memory[mate.pair]);
+        fetch(&world->manifolds[mate.pair].count);
+        fetch(&world->cold[mate.other].shape);
+    }
+}
+
 static void gather_pair(sac_world *world, uint32_t p, uint32_t slot, uint32_t other)
 {
     sac_pair_watch *watch = &world->watch[p];
-    watch->seen = world->frame;
     if (consider(world, p, slot, other)) {
         world->active[slot]++;
         if (world->flags[other] & SAC_BODY_CHOSEN) world->active[other]++;
@@ -211,19 +251,27 @@ static void gather_pair(sac_world *world, uint32_t p, uint32_t slot, uint32_t ot
     clear_both(world, slot, other, watch->skip_until);
 }
 
+/* A kinematic body at rest has nothing to say to those who sleep. */
+static void leave_asleep(const sac_world *world, listed *list)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < list->count; i++)
+        if (!asleep_or_fixed(world, list->mates[i].other) || world->memory[list->mates[i].pair].sensor)
+            list->mates[kept++] = list->mates[i];
+    list->count = kept;
+}
+
 /* All pairs of one body, the first of them listed; returns how many were looked at. */
 static uint32_t gather_body(sac_world *world, uint32_t slot, const sac_broad_row *row, listed *list)
 {
     uint32_t looked = 0;
-    /* A kinematic body at rest has nothing to say to those who sleep. */
-    bool says_little = !sac_body_dynamic(world, slot) && length3(world->hot[slot].v) == 0;
+    bool still = !sac_body_dynamic(world, slot) && length3(world->hot[slot].v) == 0;
     for (;; list_unseen(world, row, list)) {
-        for (uint32_t i = 0; i < list->count; i++) {
-            uint32_t p = list->mates[i].pair, other = list->mates[i].other;
-            if (says_little && asleep_or_fixed(world, other) && !world->memory[p].sensor) continue;
-            gather_pair(world, p, slot, other);
-            looked++;
-        }
+        if (still) leave_asleep(world, list);
+        looked += list->count;
+        pass_over(world, slot, list);
+        for (uint32_t i = 0; i < list->count; i++)
+            gather_pair(world, list->mates[i].pair, slot, list->mates[i].other);
         if (list->next == row->count) break;
     }
     world->listed[slot] = (uint16_t)(row->count < UINT16_MAX ? row->count : UINT16_MAX);
@@ -245,8 +293,10 @@ void sac_world_gather(sac_world *world)
     bool late = false;
     sac_agenda_clear(world->agenda);
     for (uint32_t i = 0; i < world->chosen_count; i++) {
-        world->active[world->chosen[i]] = 0;
-        world->clear_until[world->chosen[i]] = UINT32_MAX;
+        uint32_t slot = world->chosen[i];
+        world->active[slot] = 0;
+        world->clear_until[slot] = UINT32_MAX;
+        world->turn[slot] = turn_now(&world->hot[slot]);
     }
     /* After something else had the caches this takes twice as long as predicted: those that find no time
      * wait. */

@@ -121,6 +121,7 @@ static bool grow(sac_world *world, void *pointer, size_t size, uint32_t old, uin
     X(rest_seconds)    \
     X(simulated)       \
     X(clear_until)     \
+    X(turn)            \
     X(gathered)        \
     X(touches)         \
     X(listed)          \

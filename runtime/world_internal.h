@@ -30,8 +30,8 @@ enum { SAC_WORLD_MOST_STRUCK = 64 };
 
 /* What the frame's loops read of a body: the first cache line, and what the solver tells in the second. */
 typedef struct sac_body_hot {
-    float centre[3]; /* of mass, world */
-    float radius;    /* about the centre, holds all of it */
+    _Alignas(SAC_CACHE_LINE) float centre[3]; /* of mass, world */
+    float radius;                             /* about the centre, holds all of it */
     float v[3];
     float inverse_mass;
     float w[3];
@@ -87,7 +87,7 @@ typedef struct sac_pair_watch {
     bool touching;       /* as events told */
 } sac_pair_watch;
 
-/* What else the world remembers of a pair besides its manifold. */
+/* What else the world remembers of a pair besides its manifold: one cache line. */
 typedef struct sac_pair_memory {
     float uncertainty; /* it was read with */
     uint32_t refined;  /* last frame it was read from a front */
@@ -96,10 +96,11 @@ typedef struct sac_pair_memory {
     float depth;   /* deepest, as the solver was told; -FLT_MAX: none */
     float impulse; /* of the last step, all points */
     uint8_t level, levels, group;
-    bool known; /* read at least once */
-    bool sensor;
+    bool known : 1; /* read at least once */
+    bool sensor : 1;
     float point_a[3], point_b[3]; /* deepest when it was read, local to both bodies */
 } sac_pair_memory;
+_Static_assert(sizeof(sac_pair_memory) == SAC_CACHE_LINE, "a pair's memory is one cache line");
 
 typedef struct sac_shape_slot {
     sac_form form;
@@ -175,6 +176,7 @@ struct sac_world {
     float *rest_seconds;    /* slow for so long */
     uint32_t *simulated;    /* frame it was last simulated in */
     uint32_t *clear_until;  /* frame up to which it meets nobody, whatever the others do */
+    float *turn;            /* of those chosen: how fast turning moves the farthest point of it */
     uint32_t *gathered;     /* frame in which its pairs were last looked at */
     uint16_t *touches;      /* manifolds with contacts */
     uint16_t *listed;       /* pairs it had when last simulated */
