@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The stop is asked between chunks, whatever the number of threads. */
-enum { CHUNK = 64, AHEAD = 3 };
+enum { CHUNK = 64, AHEAD = 3, FAR_AHEAD = 8 };
 /* Contacts of a pair when time is short: two still keep it from turning into the other. */
 enum { FEWER = 2 };
 
@@ -46,10 +46,9 @@ static uint32_t by_chance(const sac_world *world, const sac_meeting *m, sac_cont
 /* The same nodes as before, where they are now. */
 static uint32_t refresh(const sac_meeting *meeting, const sac_manifold *m, sac_contact *out)
 {
-    uint32_t count = 0;
-    for (uint32_t k = 0; k < m->count; k++)
-        if (sac_meeting_refresh(meeting, m->points[k].node_a, m->points[k].node_b, &out[count])) count++;
-    return count;
+    uint32_t a[SAC_MANIFOLD_POINTS], b[SAC_MANIFOLD_POINTS];
+    for (uint32_t k = 0; k < m->count; k++) a[k] = m->points[k].node_a, b[k] = m->points[k].node_b;
+    return sac_meeting_refresh_all(meeting, &(sac_pairs){a, b, m->count, m->count}, out);
 }
 
 static void read_entry(reading *job, uint32_t e, uint32_t most, uint32_t worker)
@@ -159,8 +158,15 @@ static void read_range(uint32_t first, uint32_t last, uint32_t worker, void *con
     const uint32_t *tag = world->agenda->tag, count = world->agenda->count;
     for (uint32_t i = first; i < last; i++) {
         uint32_t e = job->first + i;
+        if (e + FAR_AHEAD < count) {
+            sac_prefetch((uintptr_t)&world->broad->pairs[tag[e + FAR_AHEAD]]);
+            sac_prefetch((uintptr_t)&world->watch[tag[e + FAR_AHEAD]]);
+        }
         if (e + AHEAD < count) {
             /* Memory of pairs lies where their numbers put it. */
+            const sac_broad_pair *pair = &world->broad->pairs[tag[e + AHEAD]];
+            sac_prefetch((uintptr_t)&world->hot[pair->a]);
+            sac_prefetch((uintptr_t)&world->hot[pair->b]);
             uintptr_t manifold = (uintptr_t)&world->manifolds[tag[e + AHEAD]];
             for (uintptr_t at = 0; at < sizeof(sac_manifold); at += SAC_CACHE_LINE)
                 sac_prefetch(manifold + at);

@@ -117,8 +117,16 @@ uint32_t sac_meeting_contacts(const sac_meeting *m, const sac_pairs *pending, co
     return count;
 }
 
+uint32_t sac_meeting_refresh_all(const sac_meeting *m, const sac_pairs *nodes, sac_contact *out)
+{
+    uint32_t count = 0;
+    if (both_trees(m)) return sac_tree_meeting_refresh(m, nodes, out);
+    for (uint32_t i = 0; i < nodes->count; i++)
+        count += sac_field_meeting_refresh(m, nodes->a[i], nodes->b[i], &out[count]);
+    return count;
+}
+
 bool sac_meeting_refresh(const sac_meeting *m, uint32_t node_a, uint32_t node_b, sac_contact *out)
 {
-    if (!both_trees(m)) return sac_field_meeting_refresh(m, node_a, node_b, out);
-    return sac_tree_meeting_refresh(m, node_a, node_b, out);
+    return sac_meeting_refresh_all(m, &(sac_pairs){&node_a, &node_b, 1, 1}, out);
 }

@@ -11,8 +11,8 @@
  * The guarantee of descent.h holds: next + done + what was not opened cover every contact there is, up to
  * `margin` apart. Results and credits are the same on all SIMD paths.
  *
- * Index: sac_meeting_begin  sac_meeting_open  sac_meeting_contacts  sac_meeting_refresh  sac_meeting_advance
- *        sac_workspace_create  sac_workspace_destroy
+ * Index: sac_meeting_begin  sac_meeting_open  sac_meeting_contacts  sac_meeting_refresh
+ *        sac_meeting_refresh_all  sac_meeting_advance  sac_workspace_create  sac_workspace_destroy
  */
 #ifndef SAC_SPHERETREE_MEETING_H
 #define SAC_SPHERETREE_MEETING_H
@@ -78,6 +78,10 @@ uint32_t sac_meeting_contacts(const sac_meeting *meeting, const sac_pairs *pendi
  * apart than the margin. */
 bool sac_meeting_refresh(const sac_meeting *meeting, uint32_t node_a, uint32_t node_b,
                          sac_contact *out_contact);
+/* The same for many pairs of nodes; those that hold, in their order, to out_contacts, which has room for all.
+ * Returns how many. */
+uint32_t sac_meeting_refresh_all(const sac_meeting *meeting, const sac_pairs *nodes,
+                                 sac_contact *out_contacts);
 
 /* Motion of a body in a step: v and w are per step (already times dt); turning is about the pose's
  * translation plus `centre`, which is a local point. */

@@ -34,7 +34,8 @@ uint32_t sac_tree_meeting_contacts(const sac_meeting *meeting, const sac_pairs *
                                    const sac_pairs *done, uint32_t most, sac_contact *out, uint64_t *tests);
 uint32_t sac_field_meeting_contacts(const sac_meeting *meeting, const sac_pairs *pending,
                                     const sac_pairs *done, uint32_t most, sac_contact *out, uint64_t *tests);
-bool sac_tree_meeting_refresh(const sac_meeting *meeting, uint32_t node_a, uint32_t node_b, sac_contact *out);
+uint32_t sac_tree_meeting_refresh(const sac_meeting *meeting, const sac_pairs *nodes, sac_contact *out);
+/* One of them. */
 bool sac_field_meeting_refresh(const sac_meeting *meeting, uint32_t node_a, uint32_t node_b,
                                sac_contact *out);
 

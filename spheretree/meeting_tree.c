@@ -146,7 +146,13 @@ static void contact_of(const sac_meeting *m, const float rows[3][3], uint32_t no
     sac_contact_node a = sac_contact_node_now(m->a, node_a), b = node_of_b(m, node_b);
     sac_contact local;
     bool known = sac_contact_between(&a, &b, &local) || direction_of_roots(m, local.normal);
-    if (m->a->face_count && m->b->face_count) sac_faces_meet(m, &a, &b, &local, laid);
+    if (m->a->face_count && m->b->face_count) {
+        /* Copies, so that the others need not lie in memory. */
+        sac_contact_node own = a, other = b;
+        sac_contact flat = local;
+        sac_faces_meet(m, &own, &other, &flat, laid);
+        local = flat;
+    }
     const float *p = local.point, *n = local.normal;
     for (int i = 0; i < 3; i++) {
         out->point[i] =
@@ -302,12 +308,18 @@ uint32_t sac_tree_meeting_contacts(const sac_meeting *m, const sac_pairs *pendin
     return count;
 }
 
-bool sac_tree_meeting_refresh(const sac_meeting *m, uint32_t node_a, uint32_t node_b, sac_contact *out)
+uint32_t sac_tree_meeting_refresh(const sac_meeting *m, const sac_pairs *nodes, sac_contact *out)
 {
     float rows[3][3];
+    uint32_t count = 0;
     sac_transform_rows(m->pose_a, rows);
-    sac_laid laid;
-    contact_of(m, rows, node_a, node_b, out, &laid);
-    out->final = sac_node_link(m->a->tree, node_a) & sac_node_link(m->b->tree, node_b) & SAC_LINK_LEAF;
-    return out->depth >= -m->margin;
+    for (uint32_t i = 0; i < nodes->count; i++) {
+        uint32_t a = nodes->a[i], b = nodes->b[i];
+        sac_contact *c = &out[count];
+        sac_laid laid;
+        contact_of(m, rows, a, b, c, &laid);
+        c->final = sac_node_link(m->a->tree, a) & sac_node_link(m->b->tree, b) & SAC_LINK_LEAF;
+        count += c->depth >= -m->margin;
+    }
+    return count;
 }
