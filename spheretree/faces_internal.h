@@ -26,6 +26,11 @@ typedef struct sac_laid {
 void sac_faces_meet(const sac_meeting *meeting, const sac_contact_node *a, const sac_contact_node *b,
                     sac_contact *contact, sac_laid *laid);
 
+/* contact_lanes.c: contacts of up to SAC_CONTACT_MOST pairs of nodes, in the world, all but `final`; `rows`
+ * are those of pose_a. *laid is told of faces as by sac_faces_meet. */
+void sac_contacts_of(const sac_meeting *meeting, const float rows[3][3], const uint32_t *node_a,
+                     const uint32_t *node_b, uint32_t count, sac_contact *out, sac_laid *laid);
+
 /* A node of `form` and a field, in the field's frame, whose distance from the node's centre along `normal`
  * (to the centre) is known. True when the node stands for a face that lies against the field: *out_depth and
  * the point are the face's. */

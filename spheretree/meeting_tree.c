@@ -116,55 +116,6 @@ sac_opened sac_tree_meeting_open(sac_workspace *w, const sac_meeting *m, uint32_
 
 /* ---- contacts ---- */
 
-/* The meeting's two nodes in a's frame. */
-static sac_contact_node node_of_b(const sac_meeting *m, uint32_t id)
-{
-    sac_contact_node out = sac_contact_node_now(m->b, id);
-    sac_ball ball =
-        sac_ball_move(m->m, m->scale, (sac_ball){out.centre[0], out.centre[1], out.centre[2], out.radius});
-    out.centre[0] = ball.x, out.centre[1] = ball.y, out.centre[2] = ball.z, out.radius = ball.r;
-    out.gap *= m->scale;
-    if (!out.tight) return out;
-    float shrink = 1 / m->scale, n[3] = {out.normal[0], out.normal[1], out.normal[2]};
-    for (int i = 0; i < 3; i++)
-        out.normal[i] = (m->m[i][0] * n[0] + m->m[i][1] * n[1] + m->m[i][2] * n[2]) * shrink;
-    return out;
-}
-
-/* From a's root to b's, in a's frame; false when they coincide. */
-static bool direction_of_roots(const sac_meeting *m, float out[3])
-{
-    sac_ball a = root_of(m->a), b = sac_ball_move(m->m, m->scale, root_of(m->b));
-    out[0] = b.x - a.x, out[1] = b.y - a.y, out[2] = b.z - a.z;
-    return sac_make_unit(out, 1e-6f * (a.r + b.r));
-}
-
-static void contact_of(const sac_meeting *m, const float rows[3][3], uint32_t node_a, uint32_t node_b,
-                       sac_contact *out, sac_laid *laid)
-{
-    const sac_transform *pose = m->pose_a;
-    sac_contact_node a = sac_contact_node_now(m->a, node_a), b = node_of_b(m, node_b);
-    sac_contact local;
-    bool known = sac_contact_between(&a, &b, &local) || direction_of_roots(m, local.normal);
-    if (m->a->face_count && m->b->face_count) {
-        /* Copies, so that the others need not lie in memory. */
-        sac_contact_node own = a, other = b;
-        sac_contact flat = local;
-        sac_faces_meet(m, &own, &other, &flat, laid);
-        local = flat;
-    }
-    const float *p = local.point, *n = local.normal;
-    for (int i = 0; i < 3; i++) {
-        out->point[i] =
-            (rows[i][0] * p[0] + rows[i][1] * p[1] + rows[i][2] * p[2]) * pose->scale + pose->translation[i];
-        out->normal[i] = known ? rows[i][0] * n[0] + rows[i][1] * n[1] + rows[i][2] * n[2] : (float)(i == 1);
-    }
-    out->depth = local.depth * pose->scale;
-    out->uncertainty = local.uncertainty * pose->scale;
-    out->node_a = node_a;
-    out->node_b = node_b;
-}
-
 /* The smaller of the two, in a's unit. */
 static float size_of(const sac_meeting *m) { return fminf(m->a->ball[3], m->b->ball[3] * m->scale); }
 
@@ -209,25 +160,30 @@ static bool deeper(const sac_contact *p, const sac_contact *q)
 static uint32_t contacts_of_few(const sac_meeting *m, const float rows[3][3], const sac_pairs *pending,
                                 const sac_pairs *done, sac_contact *out)
 {
-    const float scale = m->pose_a->scale, size = size_of(m) * scale;
-    uint32_t count = 0, kept = 0;
-    for (uint32_t i = 0; i < pending->count + done->count; i++) {
+    const float size = size_of(m) * m->pose_a->scale;
+    const uint32_t total = pending->count + done->count;
+    uint32_t a[SAC_CONTACT_MOST] = {0}, b[SAC_CONTACT_MOST] = {0}, order[SAC_CONTACT_MOST], kept = 0;
+    for (uint32_t i = 0; i < total; i++) {
         const bool final = i < done->count;
-        uint32_t k = final ? i : i - done->count, a = final ? done->a[k] : pending->a[k],
-                 b = final ? done->b[k] : pending->b[k];
-        if (!final && m->levels) a = sac_link_node(m->a->tree, a), b = sac_link_node(m->b->tree, b);
-        sac_contact c;
-        sac_laid laid;
-        contact_of(m, rows, a, b, &c, &laid);
-        c.final = final;
-        uint32_t at = count++;
-        for (; at > 0 && deeper(&c, &out[at - 1]); at--) out[at] = out[at - 1];
-        out[at] = c;
+        uint32_t k = final ? i : i - done->count;
+        a[i] = final ? done->a[k] : pending->a[k], b[i] = final ? done->b[k] : pending->b[k];
+        if (!final && m->levels)
+            a[i] = sac_link_node(m->a->tree, a[i]), b[i] = sac_link_node(m->b->tree, b[i]);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        bool wanted = sac_touch_counts(out[i].depth, m->margin, size);
-        for (uint32_t j = 0; j < kept && wanted; j++) wanted = !alike(&out[i], &out[j], size);
-        if (wanted) out[kept++] = out[i];
+    sac_contact all[SAC_CONTACT_MOST];
+    sac_laid laid;
+    sac_contacts_of(m, rows, a, b, total, all, &laid);
+    for (uint32_t i = 0; i < total; i++) {
+        all[i].final = i < done->count;
+        uint32_t at = i;
+        for (; at > 0 && deeper(&all[i], &all[order[at - 1]]); at--) order[at] = order[at - 1];
+        order[at] = i;
+    }
+    for (uint32_t i = 0; i < total; i++) {
+        const sac_contact *c = &all[order[i]];
+        bool wanted = sac_touch_counts(c->depth, m->margin, size);
+        for (uint32_t j = 0; j < kept && wanted; j++) wanted = !alike(c, &out[j], size);
+        if (wanted) out[kept++] = *c;
     }
     return kept;
 }
@@ -262,11 +218,11 @@ static uint32_t contacts_of_face(const sac_meeting *m, const float rows[3][3], c
     }
     uint32_t count = sac_corners_different(&corners, different);
     if (count < 3) return 0;
-    for (uint32_t i = 0; i < count; i++) {
-        sac_laid again;
-        contact_of(m, rows, corners.a[different[i]], corners.b[different[i]], &out[i], &again);
-        out[i].final = corners.final[different[i]];
-    }
+    uint32_t a[4], b[4];
+    sac_laid again;
+    for (uint32_t i = 0; i < count; i++) a[i] = corners.a[different[i]], b[i] = corners.b[different[i]];
+    sac_contacts_of(m, rows, a, b, count, out, &again);
+    for (uint32_t i = 0; i < count; i++) out[i].final = corners.final[different[i]];
     return count;
 }
 
@@ -284,10 +240,10 @@ static uint32_t contacts_of_many(const sac_meeting *m, const float rows[3][3], c
     /* With no level to refine the roots themselves are what there is. */
     measure_pairs(kernel, &d, pending, m->levels > 0, &list);
     uint32_t chosen[SAC_CONTACT_MOST], count = kernel->choose(&list, most, chosen);
-    for (uint32_t i = 0; i < count; i++) {
-        contact_of(m, rows, list.a[chosen[i]], list.b[chosen[i]], &out[i], &laid);
-        out[i].final = list.final[chosen[i]];
-    }
+    uint32_t a[SAC_CONTACT_MOST], b[SAC_CONTACT_MOST];
+    for (uint32_t i = 0; i < count; i++) a[i] = list.a[chosen[i]], b[i] = list.b[chosen[i]];
+    if (count) sac_contacts_of(m, rows, a, b, count, out, &laid);
+    for (uint32_t i = 0; i < count; i++) out[i].final = list.final[chosen[i]];
     if (!laid.found || most < 4 || !sac_faces_alone(out, count)) return count;
     sac_contact face[SAC_CONTACT_MOST];
     uint32_t corners = contacts_of_face(m, rows, &d, pending, done, &laid, &list, face);
@@ -311,15 +267,20 @@ uint32_t sac_tree_meeting_contacts(const sac_meeting *m, const sac_pairs *pendin
 uint32_t sac_tree_meeting_refresh(const sac_meeting *m, const sac_pairs *nodes, sac_contact *out)
 {
     float rows[3][3];
-    uint32_t count = 0;
+    uint32_t kept = 0;
     sac_transform_rows(m->pose_a, rows);
-    for (uint32_t i = 0; i < nodes->count; i++) {
-        uint32_t a = nodes->a[i], b = nodes->b[i];
-        sac_contact *c = &out[count];
+    for (uint32_t first = 0; first < nodes->count; first += SAC_CONTACT_MOST) {
+        const uint32_t *a = nodes->a + first, *b = nodes->b + first, left = nodes->count - first,
+                       count = left < SAC_CONTACT_MOST ? left : SAC_CONTACT_MOST;
+        sac_contact *all = out + kept;
         sac_laid laid;
-        contact_of(m, rows, a, b, c, &laid);
-        c->final = sac_node_link(m->a->tree, a) & sac_node_link(m->b->tree, b) & SAC_LINK_LEAF;
-        count += c->depth >= -m->margin;
+        sac_contacts_of(m, rows, a, b, count, all, &laid);
+        for (uint32_t i = 0; i < count; i++) {
+            if (!(all[i].depth >= -m->margin)) continue;
+            all[i].final = sac_node_link(m->a->tree, a[i]) & sac_node_link(m->b->tree, b[i]) & SAC_LINK_LEAF;
+            if (&out[kept] != &all[i]) out[kept] = all[i];
+            kept++;
+        }
     }
-    return count;
+    return kept;
 }
