@@ -243,6 +243,11 @@ void sac_body_world_inertia(const sac_world *world, uint32_t slot, float out[6])
 
 /* ---- life ---- */
 
+static uint32_t plain(const sac_body_cold *cold)
+{
+    return cold->gravity_scale == 1 && cold->linear_damping == 0 ? SAC_BODY_PLAIN : 0;
+}
+
 /* And what touches it: what lay on it must not hang in the air. A support that does not yield is in no
  * island, so its own waking does not do that. */
 static void wake_with_touched(sac_world *world, uint32_t slot)
@@ -297,7 +302,7 @@ sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_i
     world->generation[slot]++;
     world->flags[slot] = SAC_BODY_USED | (def->kind == SAC_BODY_DYNAMIC ? SAC_BODY_YIELDS : 0) |
                          (def->sensor ? SAC_BODY_SENSOR : 0) |
-                         (def->never_sleeps ? SAC_BODY_NEVER_SLEEPS : 0);
+                         (def->never_sleeps ? SAC_BODY_NEVER_SLEEPS : 0) | plain(&cold);
     world->cold[slot] = cold;
     world->pose[slot] = (sac_transform){.scale = def->scale};
     memcpy(world->pose[slot].translation, def->position, sizeof(vec3));
@@ -319,9 +324,11 @@ sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_i
     hot->jolt = world->frame;
     world->rest_seconds[slot] = 0;
     world->simulated[slot] = world->frame;
-    world->clear_until[slot] = 0;
+    /* Until its pairs say otherwise. */
+    world->clear_until[slot] = world->frame + SAC_FORESEEN;
     world->touches[slot] = 0;
-    world->listed[slot] = world->active[slot] = 6;
+    world->listed[slot] = 6;
+    world->active[slot] = 1;
     world->island_next[slot] = slot;
     world->seen_jnd[slot] = 0;
     world->seen_group[slot] = world->seen_level[slot] = SAC_BODY_ALONE;
@@ -396,8 +403,8 @@ sac_result sac_body_get(const sac_world *world, sac_body_id id, sac_body_state *
 /* Its pairs must be looked at afresh: what was remembered of them is about another motion. */
 static void jolt(sac_world *world, uint32_t slot)
 {
+    sac_body_startle(world, slot);
     world->hot[slot].jolt = world->frame + 1u;
-    world->clear_until[slot] = 0;
 }
 
 sac_result sac_body_set_pose(sac_world *world, sac_body_id id, const float position[3],
@@ -593,6 +600,8 @@ sac_result sac_body_set_motion(sac_world *world, sac_body_id id, float gravity_s
     cold->angular_damping = angular_damping;
     cold->most_speed = most_speed;
     cold->most_spin = most_spin;
+    world->flags[slot] = (world->flags[slot] & ~(uint32_t)SAC_BODY_PLAIN) | plain(cold);
+    jolt(world, slot);
     wake_with_touched(world, slot);
     SAC_RECORD(world, body_set_motion, .body = id.value, .gravity_scale = gravity_scale,
                .linear_damping = linear_damping, .angular_damping = angular_damping, .most_speed = most_speed,

@@ -6,6 +6,8 @@
 
 /* How far ahead a box looks, and how fat it is beyond that. Longer means fewer placings and more pairs. */
 static const float HORIZON_FRAMES = 6, FAT = 0.02f;
+/* So many frames before its box ends one that flies on unseen may get another. */
+static const float SPREAD_FRAMES = 4;
 /* What tumbles turns this much farther in a step than its spin says. */
 static const float TUMBLE = 1.1f;
 
@@ -46,33 +48,66 @@ uint64_t sac_body_place_bounds(sac_world *world, uint32_t slot, float dt)
     return credits;
 }
 
-/* Does the placed box still hold the body through this frame? Renews the slack when it does. */
-static bool still_holds(sac_world *world, uint32_t slot, float dt)
+float sac_body_room_after(const sac_world *world, uint32_t slot, float time)
 {
     const sac_form *form = sac_body_form(world, slot);
-    sac_body_hot *hot = &world->hot[slot];
+    const sac_body_hot *hot = &world->hot[slot];
     const sac_box *placed = &world->broad->boxes[slot];
     sac_box box;
     sac_form_bounds(form, sac_body_form_pose(world, slot), &box);
-    float turn = TUMBLE * length3(hot->w) * hot->radius * dt, grow = turn + world->def.margin,
-          slack = FLT_MAX;
+    float grow = TUMBLE * length3(hot->w) * hot->radius * time + world->def.margin, room = FLT_MAX;
     for (int i = 0; i < 3; i++) {
-        float d = hot->v[i] * dt;
+        float d = hot->v[i] * time;
         float low = box.low[i] - grow + (d < 0 ? d : 0) - placed->low[i];
         float high = placed->high[i] - (box.high[i] + grow + (d > 0 ? d : 0));
-        slack = fminf(slack, fminf(low, high));
+        room = fminf(room, fminf(low, high));
     }
-    if (!(slack >= 0)) return false;
+    return room;
+}
+
+static float motion_of(const sac_body_hot *hot, float time)
+{
+    return (length3(hot->v) + TUMBLE * length3(hot->w) * hot->radius) * time;
+}
+
+/* Does the placed box still hold the body through this frame? Renews the slack when it does. */
+static bool still_holds(sac_world *world, uint32_t slot, float dt)
+{
+    float room = sac_body_room_after(world, slot, dt);
+    if (!(room >= 0)) return false;
     /* What the frame's own motion needs is already taken off. */
-    hot->slack = slack + length3(hot->v) * dt + turn;
+    world->hot[slot].slack = room + motion_of(&world->hot[slot], dt);
     return true;
 }
 
 bool sac_body_bounds_hold(sac_world *world, uint32_t slot, float dt)
 {
-    sac_body_hot *hot = &world->hot[slot];
-    float motion = length3(hot->v) * dt + TUMBLE * length3(hot->w) * hot->radius * dt;
-    return hot->slack > motion || still_holds(world, slot, dt);
+    const sac_body_hot *hot = &world->hot[slot];
+    return hot->slack > motion_of(hot, dt) || still_holds(world, slot, dt);
+}
+
+/* Boxes of those that fly on unseen: first where one does not last this frame, then where it does not last a
+ * few more, so that not all of a crowd that was placed together is due together. */
+static uint32_t place_unseen(sac_world *world, float dt, sac_stop *stop)
+{
+    uint32_t awake = world->awake_count, placed = 0;
+    uint32_t start = (uint32_t)((uint64_t)world->frame * 7919u % awake);
+    for (uint32_t ahead = 0; ahead < 2; ahead++)
+        for (uint32_t k = 0; k < awake; k++) {
+            uint32_t i = start + k < awake ? start + k : start + k - awake, slot = world->awake[i];
+            if (world->flags[slot] & (SAC_BODY_CHOSEN | SAC_BODY_SOFT) || !sac_body_dynamic(world, slot) ||
+                !sac_body_flies(world, slot))
+                continue;
+            float time = ahead ? SPREAD_FRAMES * dt : dt;
+            if (world->hot[slot].slack > motion_of(&world->hot[slot], time)) continue;
+            if (ahead ? sac_body_room_after(world, slot, time) >= 0 : still_holds(world, slot, dt)) continue;
+            if (sac_stop_reached(stop)) return placed;
+            uint64_t credits = place_soon(world, slot, dt);
+            if (!sac_world_fit_pairs(world)) return placed;
+            sac_stop_did(stop, credits);
+            placed++;
+        }
+    return placed;
 }
 
 void sac_world_bound(sac_world *world)
@@ -111,11 +146,13 @@ void sac_world_bound(sac_world *world)
             world->report.rungs[SAC_RUNG_BOUNDS]++;
         }
     }
+    uint32_t others = world->chosen_count < world->awake_count ? place_unseen(world, dt, &stop) : 0;
     sac_broad_settle(world->broad);
     sac_tape_close(&world->tape, &stop);
     sac_world_spend(world, 20u * world->chosen_count);
-    if (placed && !world->tape.replay)
-        sac_predictor_learn(&world->costs.place, placed, 0, (double)(sac_world_cost_now(world) - cost));
+    if (placed + others && !world->tape.replay)
+        sac_predictor_learn(&world->costs.place, placed + others, 0,
+                            (double)(sac_world_cost_now(world) - cost));
     if (world->chosen_count)
         world->costs.places_per_body +=
             0.1 * ((double)placed / world->chosen_count - world->costs.places_per_body);

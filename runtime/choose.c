@@ -6,6 +6,8 @@
 #include <string.h>
 
 enum { BUCKETS = 1024, REFRESH = 8, CARRIED = BUCKETS };
+/* Of a crowd that does not fit, what goes to those that are seen best. */
+static const double SEEN_SHARE = 0.3;
 
 /* What a body costs: its motion, a look at the list of its pairs, and those under way with their contacts
  * read and solved. Some pairs are shared with another body that is simulated. */
@@ -13,6 +15,12 @@ typedef struct prices {
     double point;                      /* of a soft one */
     double body, listed, active, left; /* ns; left: there is to spend, 1e18 without a deadline */
 } prices;
+
+static double time_left(const sac_world *world)
+{
+    uint64_t now = sac_world_now(world);
+    return world->step_deadline_ns > now ? (double)(world->step_deadline_ns - now) : 0;
+}
 
 static prices prices_now(const sac_world *world)
 {
@@ -28,10 +36,9 @@ static prices prices_now(const sac_world *world)
     p.active = 0.8 * (c->descend.weight[1] + 0.3 * SAC_LOOK_TESTS * c->descend.weight[2] +
                       c->contacts.weight[1] + solved);
     if (world->exhaustive || world->step_deadline_ns == UINT64_MAX) return p;
-    uint64_t now = sac_world_now(world);
-    p.left = world->step_deadline_ns > now ? (double)(world->step_deadline_ns - now) : 0;
-    p.left -= c->agenda.weight[0] + c->descend.weight[0] + c->contacts.weight[0] + c->solve.weight[0] +
-              sac_predictor_mean_ns(&c->finish, world->awake_count, 0);
+    p.left =
+        time_left(world) - (c->agenda.weight[0] + c->descend.weight[0] + c->contacts.weight[0] +
+                            c->solve.weight[0] + sac_predictor_mean_ns(&c->finish, world->awake_count, 0));
     p.left = p.left > 0 ? c->throttle * p.left : 0;
     return p;
 }
@@ -100,6 +107,14 @@ static bool must(const sac_world *world, uint32_t slot)
            !sac_body_dynamic(world, slot);
 }
 
+/* What lies still needs a turn only now and then. */
+enum { NOW_AND_THEN = 16 };
+static bool due(const sac_world *world, uint32_t slot)
+{
+    if (must(world, slot)) return true;
+    return !sac_body_lies(world, slot) || sac_body_waited(world, slot) >= NOW_AND_THEN;
+}
+
 static uint32_t bucket_for(const sac_world *world, uint32_t slot)
 {
     if (must(world, slot)) return BUCKETS - 1;
@@ -130,8 +145,7 @@ static void near_hands(sac_world *world)
  * the end of its box needs a new one first, and gets it with its turn. */
 static bool carried(const sac_world *world, uint32_t slot)
 {
-    return !(world->flags[slot] & SAC_BODY_SOFT) && world->clear_until[slot] > world->frame &&
-           world->touches[slot] == 0 && !(world->flags[slot] & SAC_BODY_STOPPED) && !must(world, slot);
+    return !(world->flags[slot] & SAC_BODY_SOFT) && sac_body_flies(world, slot) && !must(world, slot);
 }
 
 static void choose_all(sac_world *world)
@@ -141,51 +155,139 @@ static void choose_all(sac_world *world)
     world->chosen_count = world->awake_count;
 }
 
-/* Where the money ends: bodies in buckets above the threshold are chosen, and `room` of its own. The bucket
- * of each awake one is kept in `extra`. */
-typedef struct line {
-    uint32_t threshold, room;
-    uint32_t count[BUCKETS];
-} line;
+/* What each awake body is in the frame's choice: its bucket, or carried; due or not. Kept in `extra`. */
+enum { DUE = 1 << 16, BUCKET = DUE - 1 };
 
-static void draw_line(sac_world *world, const prices *p, line *out)
+/* Of the due or of the others, in order of urgency, as many as `left` pays for. */
+static void choose_urgent(sac_world *world, const prices *p, uint32_t class, double left)
 {
     double cost[BUCKETS] = {0}, spent = 0;
-    memset(out->count, 0, sizeof out->count);
-    for (uint32_t i = 0; i < world->awake_count; i++) {
-        uint32_t slot = world->awake[i];
-        world->extra[i] = CARRIED;
-        if (carried(world, slot)) continue;
-        uint32_t b = world->extra[i] = bucket_for(world, slot);
-        out->count[b]++;
-        cost[b] += price_of(world, p, slot);
+    uint32_t count[BUCKETS] = {0}, at[BUCKETS], awake = world->awake_count;
+    for (uint32_t i = 0; i < awake; i++) {
+        uint32_t b = world->extra[i] & BUCKET;
+        if (b == CARRIED || (world->extra[i] & DUE) != class) continue;
+        count[b]++;
+        cost[b] += price_of(world, p, world->awake[i]);
     }
     uint32_t t = BUCKETS - 1;
-    while (t > 0 && spent + cost[t] <= p->left) spent += cost[t--];
-    double room = cost[t] > 0 ? out->count[t] * (p->left - spent) / cost[t] : 0;
-    out->threshold = (uint32_t)sac_tape_decide(&world->tape, t);
-    out->room = (uint32_t)sac_tape_decide(&world->tape,
-                                          room >= out->count[t] ? out->count[t] : (uint32_t)fmax(room, 4));
-}
-
-/* Most urgent first: whatever has to be cut later is cut from the end. */
-static void choose_above(sac_world *world, line *l)
-{
-    uint32_t at[BUCKETS], next = 0;
-    for (uint32_t b = BUCKETS; b-- > 0;) at[b] = next, next += l->count[b];
+    while (t > 0 && spent + cost[t] <= left) spent += cost[t--];
+    double part = cost[t] > 0 ? count[t] * fmax(left - spent, 0) / cost[t] : 0;
+    uint32_t room = part >= count[t] ? count[t] : (uint32_t)fmax(part, class ? 4 : 0);
+    t = (uint32_t)sac_tape_decide(&world->tape, t);
+    room = (uint32_t)sac_tape_decide(&world->tape, room);
+    for (uint32_t b = BUCKETS, next = world->chosen_count; b-- > 0;) at[b] = next, next += count[b];
     /* A different start each frame, so that the threshold's own bucket is not always cut at the same bodies.
      */
-    uint32_t awake = world->awake_count, start = world->frame * 7919u % (awake ? awake : 1u);
+    uint32_t start = (uint32_t)((uint64_t)world->frame * 7919u % awake);
     for (uint32_t k = 0; k < awake; k++) {
         uint32_t i = start + k < awake ? start + k : start + k - awake, slot = world->awake[i];
-        uint32_t b = world->extra[i];
-        if (b == CARRIED) continue;
-        if (b < l->threshold || (b == l->threshold && l->room == 0 && !must(world, slot))) continue;
-        if (b == l->threshold && l->room) l->room--;
+        uint32_t b = world->extra[i] & BUCKET;
+        if (b == CARRIED || (world->extra[i] & DUE) != class) continue;
+        if (b < t || (b == t && room == 0 && !must(world, slot))) continue;
+        if (b == t && room) room--;
         world->flags[slot] |= SAC_BODY_CHOSEN;
         world->chosen[at[b]++] = slot;
         world->chosen_count++;
     }
+}
+
+/* The first so many of the list and the rest of it by turns: whatever has to be cut later is cut from both.
+ */
+static void alternate(sac_world *world, uint32_t first)
+{
+    uint32_t count = world->chosen_count, a = 0, b = first;
+    for (uint32_t i = 0; i < count; i++) {
+        bool one = b == count || (a < first && i % 2 == 0);
+        world->extra[i] = world->chosen[one ? a++ : b++];
+    }
+    memcpy(world->chosen, world->extra, count * sizeof *world->chosen);
+}
+
+/* Those of a crowd that are due and do not all fit take turns by where they are: a window as wide as time
+ * allows, from where they have waited longest, so that neighbours mostly have the same turn, what two of them
+ * share is worked out once, and nobody runs ahead of who is in the way. */
+enum { SIDE = 16, BINS = SIDE * SIDE };
+
+/* The crowd seen along the way things fall, in columns that are counted to and fro. */
+typedef struct columns {
+    int across, along;
+    float low[2], scale[2];
+} columns;
+
+static bool takes_turn(const sac_world *world, uint32_t i, uint32_t least)
+{
+    uint32_t slot = world->awake[i];
+    return world->extra[i] & DUE && !(world->flags[slot] & SAC_BODY_CHOSEN) &&
+           sac_body_waited(world, slot) >= least;
+}
+
+static columns columns_of(const sac_world *world, uint32_t least)
+{
+    const float *g = world->def.gravity;
+    columns c = {.across = 0, .along = 2, .low = {FLT_MAX, FLT_MAX}};
+    if (fabsf(g[0]) > fabsf(g[1]) || fabsf(g[2]) > fabsf(g[1])) {
+        c.across = fabsf(g[0]) > fabsf(g[2]) ? 1 : 0;
+        c.along = c.across ? 2 : 1;
+    }
+    float high[2] = {-FLT_MAX, -FLT_MAX};
+    for (uint32_t i = 0; i < world->awake_count; i++) {
+        if (!takes_turn(world, i, least)) continue;
+        const float *at = world->hot[world->awake[i]].centre;
+        for (int k = 0; k < 2; k++) {
+            float x = at[k ? c.along : c.across];
+            c.low[k] = fminf(c.low[k], x), high[k] = fmaxf(high[k], x);
+        }
+    }
+    for (int k = 0; k < 2; k++) c.scale[k] = (SIDE - 0.01f) / fmaxf(high[k] - c.low[k], 1e-3f);
+    return c;
+}
+
+static uint32_t column_of(const columns *c, const float centre[3])
+{
+    uint32_t x = (uint32_t)((centre[c->across] - c->low[0]) * c->scale[0]);
+    uint32_t z = (uint32_t)((centre[c->along] - c->low[1]) * c->scale[1]);
+    return SIDE * x + (x & 1 ? SIDE - 1 - z : z);
+}
+
+static void choose_in_turn(sac_world *world, const prices *p, double left)
+{
+    uint32_t awake = world->awake_count, count[BINS] = {0}, waited[BINS] = {0}, at[BINS], first = 0, bins = 0,
+             longest = 0;
+    double cost[BINS] = {0}, spent = 0;
+    for (uint32_t i = 0; i < awake; i++) {
+        uint32_t wait = takes_turn(world, i, 0) ? sac_body_waited(world, world->awake[i]) : 0;
+        if (wait > longest) longest = wait;
+    }
+    /* Who was cut off from the turn of its column is not behind those who had it. */
+    uint32_t least = longest / 4;
+    columns c = columns_of(world, least);
+    for (uint32_t i = 0; i < awake; i++) {
+        if (!takes_turn(world, i, least)) {
+            world->extra[i] = 0;
+            continue;
+        }
+        uint32_t slot = world->awake[i], b = column_of(&c, world->hot[slot].centre);
+        uint32_t wait = sac_body_waited(world, slot);
+        count[b]++;
+        cost[b] += price_of(world, p, slot);
+        if (wait > waited[b]) waited[b] = wait;
+        world->extra[i] = DUE | b;
+    }
+    for (uint32_t b = 1; b < BINS; b++)
+        if (waited[b] > waited[first]) first = b;
+    while (bins < BINS && (bins == 0 || spent + cost[(first + bins) % BINS] <= left))
+        spent += cost[(first + bins++) % BINS];
+    bins = (uint32_t)sac_tape_decide(&world->tape, bins);
+    uint32_t seen = world->chosen_count, next = seen;
+    for (uint32_t k = 0; k < bins; k++) at[(first + k) % BINS] = next, next += count[(first + k) % BINS];
+    for (uint32_t i = 0; i < awake; i++) {
+        uint32_t slot = world->awake[i], b = world->extra[i] & BUCKET;
+        if (!(world->extra[i] & DUE) || (b + BINS - first) % BINS >= bins) continue;
+        world->flags[slot] |= SAC_BODY_CHOSEN;
+        world->chosen[at[b]++] = slot;
+        world->chosen_count++;
+    }
+    alternate(world, seen);
 }
 
 void sac_world_choose(sac_world *world)
@@ -196,7 +298,9 @@ void sac_world_choose(sac_world *world)
     near_hands(world);
     prices p = prices_now(world);
     double all = 0;
-    if (p.left < 1e18)
+    /* What went in much less time than there is goes again, whatever a prediction says. */
+    bool easy = world->awake_count <= world->costs.whole && 1.6 * world->costs.whole_ns < time_left(world);
+    if (p.left < 1e18 && !easy)
         for (uint32_t i = 0; i < world->awake_count && all <= p.left; i++)
             all += price_of(world, &p, world->awake[i]);
     world->chosen_count = 0;
@@ -205,16 +309,24 @@ void sac_world_choose(sac_world *world)
         choose_all(world);
         return;
     }
-    /* From now on a body may stand still in the way of one that moved along with it. */
-    if (!sac_world_starves(world)) {
-        world->void_before = world->frame;
-        for (uint32_t i = 0; i < world->awake_count; i++) world->clear_until[world->awake[i]] = 0;
-    }
     world->starved = world->frame;
     look_at_bodies(world);
-    line l;
-    draw_line(world, &p, &l);
-    choose_above(world, &l);
+    double dues = 0;
+    for (uint32_t i = 0; i < world->awake_count; i++) {
+        uint32_t slot = world->awake[i];
+        world->extra[i] = carried(world, slot) ? CARRIED : bucket_for(world, slot);
+        if (world->extra[i] == CARRIED || !due(world, slot)) continue;
+        world->extra[i] |= DUE;
+        dues += price_of(world, &p, slot);
+    }
+    if (sac_tape_decide(&world->tape, dues <= p.left)) {
+        choose_urgent(world, &p, DUE, 1e18);
+        choose_urgent(world, &p, 0, p.left - dues);
+    } else {
+        if (world->step_substeps > 2 && !world->grabs_used) world->step_substeps = 2, p = prices_now(world);
+        choose_urgent(world, &p, DUE, SEEN_SHARE * p.left);
+        choose_in_turn(world, &p, (1 - SEEN_SHARE) * p.left);
+    }
     sac_world_spend(world, 20u * world->awake_count);
     world->report.rungs[SAC_RUNG_BODIES] += world->awake_count - world->chosen_count;
 }

@@ -54,7 +54,7 @@ void sac_pairs_begun_and_ended(sac_world *world)
             .depth = -FLT_MAX,
             .sensor = ((world->flags[pair->a] | world->flags[pair->b]) & SAC_BODY_SENSOR) != 0};
         world->manifolds[p].count = 0;
-        world->clear_until[pair->a] = world->clear_until[pair->b] = 0;
+        sac_pair_foresee(world, p);
     }
     world->report.pairs_begun += broad->begun_count;
     world->report.pairs_ended += broad->ended_count;

@@ -189,6 +189,15 @@ static void wait(sac_world *world, uint32_t slot, float seconds)
     if (length3(v) < length3(hot->v)) memcpy(hot->v, v, sizeof v);
 }
 
+static void cut_short(sac_world *world, uint32_t slot)
+{
+    sac_body_hot *hot = &world->hot[slot];
+    if (!(hot->share < 1)) return;
+    sac_body_startle(world, slot);
+    wait(world, slot, (1 - hot->share) * world->step_dt);
+    for (int k = 0; k < 3; k++) hot->moved[k] *= hot->share, hot->turned[k] *= hot->share;
+}
+
 /* Who outlasts a body that was stopped, all rounds together: for each fast one. */
 static const double ROUNDS_NS = 300;
 static const float UNDECIDED = -1;
@@ -260,8 +269,100 @@ static bool look_again(sac_world *world, const uint32_t *fast, uint32_t count, s
     return true;
 }
 
+/* ---- in a crowd where some have to wait ---- */
+
+/* A jam is passed on so many bodies a frame; metres. */
+enum { PASSES = 6 };
+static const float CLOSE_ENOUGH = 1e-4f;
+
+/* Its turn did not come, and it will stand still. */
+static bool waits(const sac_world *world, uint32_t slot)
+{
+    return sac_body_dynamic(world, slot) && world->flags[slot] & SAC_BODY_AWAKE &&
+           !(world->flags[slot] & SAC_BODY_CHOSEN) && !sac_body_lies(world, slot) &&
+           !sac_body_flies(world, slot);
+}
+
+/* How far a point of a body goes along a direction on its whole way. */
+static float advance(const sac_world *world, uint32_t slot, const float at[3], const float n[3])
+{
+    const sac_body_hot *hot = &world->hot[slot];
+    float r[3] = {at[0] - hot->centre[0], at[1] - hot->centre[1], at[2] - hot->centre[2]};
+    const float *w = hot->turned, *m = hot->moved;
+    return n[0] * (m[0] + w[1] * r[2] - w[2] * r[1]) + n[1] * (m[1] + w[2] * r[0] - w[0] * r[2]) +
+           n[2] * (m[2] + w[0] * r[1] - w[1] * r[0]);
+}
+
+/* What a hand holds or strikes does not wait for others. */
+static bool gives_way(const sac_world *world, uint32_t slot)
+{
+    return moves(world, slot) &&
+           !(world->flags[slot] & (SAC_BODY_HELD | SAC_BODY_NEAR_HAND | SAC_BODY_STRUCK));
+}
+
+/* Of two that touch, who comes nearer goes only as far as the other leaves room. */
+static bool keep_apart(sac_world *world, const sac_manifold *m, const sac_broad_pair *pair)
+{
+    bool changed = false, yields_a = gives_way(world, pair->a), yields_b = gives_way(world, pair->b);
+    float *share_a = &world->hot[pair->a].share, *share_b = &world->hot[pair->b].share;
+    for (uint32_t i = 0; i < m->count; i++) {
+        const float *n = m->points[i].normal;
+        float at[3];
+        sac_transform_point(&world->pose[pair->a], m->points[i].local_a, at);
+        float a = yields_a ? advance(world, pair->a, at, n) : 0, room = fmaxf(-m->points[i].depth, 0);
+        float b = yields_b ? -advance(world, pair->b, at, n) : 0;
+        float way_a = a * *share_a, way_b = b * *share_b;
+        if (!(way_a + way_b > room + CLOSE_ENOUGH)) continue;
+        /* b first, then a for what that leaves to do; who moves away does so as far as it can. */
+        if (b > 0) *share_b = fminf(*share_b, fmaxf(room - way_a, 0) / b);
+        way_b = b * *share_b;
+        if (a > 0 && way_a + way_b > room) *share_a = fminf(*share_a, fmaxf(room - way_b, 0) / a);
+        changed = true;
+    }
+    return changed;
+}
+
+/* One who waits has kept its speed, and that is what the solver saw; but it does not move. Who touches it
+ * goes no farther than up to it, who touches that one likewise, and all keep their speed: a jam is passed on,
+ * it does not brake. */
+static void mind_the_waiting(sac_world *world)
+{
+    bool changed = true;
+    for (uint32_t pass = 0; pass < PASSES && changed; pass++) {
+        changed = false;
+        for (uint32_t k = 0; k < world->contact_count; k++) {
+            const sac_broad_pair *pair = &world->broad->pairs[world->contact_pair[k]];
+            bool late_a = waits(world, pair->a) || (moves(world, pair->a) && world->hot[pair->a].share < 1);
+            bool late_b = waits(world, pair->b) || (moves(world, pair->b) && world->hot[pair->b].share < 1);
+            if (late_a || late_b)
+                changed |= keep_apart(world, &world->manifolds[world->contact_pair[k]], pair);
+        }
+    }
+}
+
+/* There is no time to look ahead: nobody goes farther than contacts are looked for. */
+static void limit_in_crowd(sac_world *world)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->chosen_count; i++) {
+        sac_body_hot *hot = &world->hot[world->chosen[i]];
+        bool fast = way_of(hot) > 0.5f * hot->thickness;
+        hot->share =
+            fast ? fminf(0.5f * hot->thickness / way_of(hot), share_in_box(world, world->chosen[i])) : 1;
+        count += fast;
+    }
+    mind_the_waiting(world);
+    for (uint32_t i = 0; i < world->chosen_count; i++) cut_short(world, world->chosen[i]);
+    world->report.fast = count;
+    sac_world_spend(world, 8u * world->chosen_count + 30u * world->contact_count);
+}
+
 void sac_world_limit_fast(sac_world *world)
 {
+    if (world->chosen_count < world->awake_count) {
+        limit_in_crowd(world);
+        return;
+    }
     sac_stop ask, stop, end;
     uint32_t *fast = world->extra, count = 0;
     for (uint32_t i = 0; i < world->chosen_count; i++)
@@ -291,14 +392,8 @@ void sac_world_limit_fast(sac_world *world)
     sac_tape_close(&world->tape, &end);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = fast[i];
-        sac_body_hot *hot = &world->hot[slot];
-        float share = hot->share;
         world->sweep_stopped[slot] = false;
-        if (share < 1) {
-            hot->jolt = world->frame;
-            wait(world, slot, (1 - share) * world->step_dt);
-        }
-        for (int k = 0; k < 3; k++) hot->moved[k] *= share, hot->turned[k] *= share;
+        cut_short(world, slot);
     }
     sac_world_spend(world, 4u * world->chosen_count + 16u * world->report.fast);
 }

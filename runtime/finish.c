@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* Of its thickness. */
+static const float BEYOND = 0.01f;
+
 static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
 static void mark_moved(sac_world *world, uint32_t slot)
@@ -104,14 +107,28 @@ static void finish_simulated(sac_world *world, uint32_t slot)
     mark_moved(world, slot);
 }
 
-/* Nobody looked at its pairs this frame. When none of them can matter yet it flies on inside its placed box,
- * else it is held until its turn comes: time stands still for it, and so does its fall. */
+/* It stays where it is until its turn comes: time stands still for it, and so does its fall. */
+static void hold(sac_world *world, uint32_t slot)
+{
+    world->report.rungs[SAC_RUNG_HELD]++;
+    if (world->flags[slot] & SAC_BODY_STOPPED) return;
+    world->flags[slot] |= SAC_BODY_STOPPED;
+    sac_body_startle(world, slot);
+}
+
+/* Nobody looked at its pairs this frame. When none of them can matter yet it flies on inside its placed box.
+ * What lies still stays where it is; any other is held. */
 static void extrapolate(sac_world *world, uint32_t slot)
 {
     sac_body_hot *hot = &world->hot[slot];
     float dt = world->step_dt, moved[3];
     const sac_soft_slot *soft = sac_soft_of(world, slot);
-    if (soft && soft->skipped < SAC_SOFT_MOST_SKIPPED && sac_body_bounds_hold(world, slot, dt)) {
+    bool clear = world->clear_until[slot] > world->frame;
+    if (soft) {
+        if (!clear || soft->skipped >= SAC_SOFT_MOST_SKIPPED || !sac_body_bounds_hold(world, slot, dt)) {
+            hold(world, slot);
+            return;
+        }
         float way = length3(hot->v) * dt + length3(hot->w) * hot->radius * dt;
         sac_soft_slot_fall(world, slot);
         hot->travel += way;
@@ -120,15 +137,18 @@ static void extrapolate(sac_world *world, uint32_t slot)
         mark_moved(world, slot);
         return;
     }
+    if (!clear && sac_body_lies(world, slot)) return;
     for (int i = 0; i < 3; i++) {
         moved[i] = (hot->v[i] + world->def.gravity[i] * world->cold[slot].gravity_scale * dt) * dt;
         hot->turned[i] = hot->w[i] * dt;
     }
-    bool holds = !soft && sac_body_bounds_hold(world, slot, dt);
+    /* A little beyond its box it may be when there was no time to place another. */
+    bool holds = clear && !(world->flags[slot] & SAC_BODY_STOPPED) &&
+                 (sac_body_bounds_hold(world, slot, dt) ||
+                  sac_body_room_after(world, slot, dt) > -BEYOND * hot->thickness);
     if (holds) sac_body_tumble(world, slot);
     if (!holds || !move_body(world, slot, moved, hot->turned)) {
-        world->flags[slot] |= SAC_BODY_STOPPED;
-        world->report.rungs[SAC_RUNG_HELD]++;
+        hold(world, slot);
         return;
     }
     for (int i = 0; i < 3; i++) hot->v[i] += world->def.gravity[i] * world->cold[slot].gravity_scale * dt;
@@ -139,12 +159,12 @@ void sac_world_finish(sac_world *world)
 {
     for (uint32_t i = 0; i < world->awake_count; i++) {
         uint32_t slot = world->awake[i];
-        if (world->flags[slot] & SAC_BODY_CHOSEN)
-            sac_body_dynamic(world, slot) ? finish_simulated(world, slot) : finish_kinematic(world, slot);
-        else if (world->clear_until[slot] > world->frame)
+        if (!(world->flags[slot] & SAC_BODY_CHOSEN))
             extrapolate(world, slot);
+        else if (sac_body_dynamic(world, slot))
+            finish_simulated(world, slot);
         else
-            world->report.rungs[SAC_RUNG_HELD]++;
+            finish_kinematic(world, slot);
     }
     sac_world_spend(world, 8u * world->awake_count + 80u * world->chosen_count);
 }

@@ -7,6 +7,8 @@
 
 /* How much faster than falling a velocity may change before what was concluded from it is void. */
 static const float ACCELERATION_MARGIN = 10;
+/* The same for two that fall together and touch nothing: that they begin to is told. */
+static const float FREE_MARGIN = 1;
 enum { MOST_SKIP = 90 };
 
 /* A and b as their pair has them, and how they move against each other. */
@@ -14,6 +16,7 @@ typedef struct couple {
     uint32_t a, b;
     const sac_body_hot *x, *y;
     float d[3], distance; /* between the centres; -1: one of them has no end */
+    float u[3], v[3];     /* their velocities as far as they move */
     float motion;         /* how far their surfaces may come closer this frame */
 } couple;
 
@@ -29,19 +32,29 @@ static float turn_of(const sac_world *world, uint32_t slot)
     return world->flags[slot] & SAC_BODY_CHOSEN ? world->turn[slot] : turn_now(&world->hot[slot]);
 }
 
+/* One whose turn it is not stands still, whatever its velocity says. */
+static void speed_of(const sac_world *world, uint32_t slot, float out[3])
+{
+    const float *v = world->hot[slot].v;
+    bool moves = world->flags[slot] & SAC_BODY_CHOSEN || !sac_body_dynamic(world, slot) ||
+                 !sac_world_starves(world) || sac_body_flies(world, slot);
+    for (int i = 0; i < 3; i++) out[i] = moves ? v[i] : 0;
+}
+
 static couple couple_of(const sac_world *world, uint32_t a, uint32_t b)
 {
     couple c;
     c.a = a, c.b = b, c.x = &world->hot[a], c.y = &world->hot[b];
     float v[3], turn = turn_of(world, a) + turn_of(world, b);
+    speed_of(world, a, c.u);
+    speed_of(world, b, c.v);
     for (int i = 0; i < 3; i++) {
         c.d[i] = c.y->centre[i] - c.x->centre[i];
-        v[i] = c.y->v[i] - c.x->v[i];
+        v[i] = c.v[i] - c.u[i];
     }
     bool ends = c.x->radius < 1e18f && c.y->radius < 1e18f;
     c.distance = ends ? length3(c.d) : -1;
     float speed = length3(v);
-    if (sac_world_starves(world)) speed = fmaxf(speed, fmaxf(length3(c.x->v), length3(c.y->v)));
     c.motion = (speed + turn + world->gravity_size * world->step_dt) * world->step_dt;
     return c;
 }
@@ -52,16 +65,14 @@ static uint32_t frames_apart(const sac_world *world, const couple *c, float marg
     if (c->distance < 0) return 0;
     float gap = c->distance - c->x->radius - c->y->radius - margin;
     if (!(gap > 0)) return 0;
-    float one = 0, other = 0;
-    for (int i = 0; i < 3; i++) {
-        one += c->x->v[i] * c->d[i];
-        other -= c->y->v[i] * c->d[i];
-    }
-    float closing = one + other;
-    /* When time is short either may have to stand still while the other moves on. */
-    if (sac_world_starves(world)) closing = fmaxf(closing, fmaxf(one, other));
+    float closing = 0;
+    for (int i = 0; i < 3; i++) closing += (c->u[i] - c->v[i]) * c->d[i];
     closing /= c->distance;
-    float M = 2 * (world->gravity_size + ACCELERATION_MARGIN);
+    uint32_t either = world->flags[c->a] | world->flags[c->b], both = world->flags[c->a] & world->flags[c->b];
+    const uint32_t falling = SAC_BODY_PLAIN | SAC_BODY_YIELDS | SAC_BODY_AWAKE;
+    bool together = (both & falling) == falling && !(world->touches[c->a] | world->touches[c->b]) &&
+                    !(either & (SAC_BODY_HELD | SAC_BODY_SOFT | SAC_BODY_STOPPED));
+    float M = 2 * (together ? FREE_MARGIN : world->gravity_size + ACCELERATION_MARGIN);
     float frames = sac_horn_meet(gap, closing, M) / world->step_dt;
     return frames >= MOST_SKIP ? MOST_SKIP : (uint32_t)frames;
 }
@@ -141,13 +152,59 @@ static void add(sac_world *world, uint32_t p, const couple *c, float margin)
     memory->levels = (uint8_t)(form_a->levels > form_b->levels ? form_a->levels : form_b->levels);
 }
 
+static float margin_of(const sac_world *world, const couple *c)
+{
+    uint32_t either = world->flags[c->a] | world->flags[c->b];
+    bool blow = either & SAC_BODY_STRUCK && either & SAC_BODY_TOLD;
+    float thin = smaller(c->x->thickness, c->y->thickness);
+    float margin = world->def.margin + (blow ? c->motion : smaller(c->motion, 0.5f * thin));
+    if (either & SAC_BODY_SOFT) margin += sac_world_soft_margin(world, c->a, c->b);
+    return margin;
+}
+
+/* Before when they cannot meet; false: they may now. */
+static bool foresee(const sac_world *world, sac_pair_watch *watch, const couple *c, float margin)
+{
+    uint32_t frames = frames_apart(world, c, margin);
+    if (!frames) return false;
+    watch->skip_until = world->frame + frames;
+    watch->skip_set = world->frame;
+    return true;
+}
+
+static void clear_no_longer(sac_world *world, uint32_t slot, uint32_t until)
+{
+    if (until < world->clear_until[slot]) world->clear_until[slot] = until;
+}
+
+void sac_pair_foresee(sac_world *world, uint32_t p)
+{
+    const sac_broad_pair *pair = &world->broad->pairs[p];
+    sac_pair_watch *watch = &world->watch[p];
+    couple c = couple_of(world, pair->a, pair->b);
+    foresee(world, watch, &c, margin_of(world, &c));
+    clear_no_longer(world, pair->a, watch->skip_until);
+    clear_no_longer(world, pair->b, watch->skip_until);
+}
+
+void sac_body_startle(sac_world *world, uint32_t slot)
+{
+    const sac_broad *broad = world->broad;
+    /* What was concluded in this frame was so before this. */
+    world->hot[slot].jolt = world->frame + 1;
+    world->clear_until[slot] = 0;
+    for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
+        const sac_broad_pair *pair = &broad->pairs[p];
+        clear_no_longer(world, pair->a == slot ? pair->b : pair->a, world->frame + 1);
+    }
+}
+
 /* Nothing to look at: they cannot meet yet, or were found apart by more than the pair's margin and have not
  * moved that far since. Without branches: it is as good as random which pairs those are. */
 static bool rests(const sac_world *world, const sac_pair_watch *watch, const sac_body_hot *x,
                   const sac_body_hot *y)
 {
     uint32_t jolt = x->jolt > y->jolt ? x->jolt : y->jolt;
-    jolt = jolt > world->void_before ? jolt : world->void_before;
     float moved = (float)(x->travel + y->travel - watch->travel) + (x->reach + y->reach);
     return ((watch->skip_until > world->frame) & (watch->skip_set >= jolt)) |
            (watch->apart & (moved < watch->margin));
@@ -159,15 +216,8 @@ static bool consider(sac_world *world, uint32_t p, uint32_t one, uint32_t other)
     sac_pair_watch *watch = &world->watch[p];
     if (rests(world, watch, &world->hot[one], &world->hot[other])) return false;
     couple c = couple_of(world, one < other ? one : other, one < other ? other : one);
-    float thin = smaller(c.x->thickness, c.y->thickness);
-    uint32_t either = world->flags[c.a] | world->flags[c.b];
-    bool blow = either & SAC_BODY_STRUCK && either & SAC_BODY_TOLD;
-    float margin = world->def.margin + (blow ? c.motion : smaller(c.motion, 0.5f * thin));
-    if (either & SAC_BODY_SOFT) margin += sac_world_soft_margin(world, c.a, c.b);
-    uint32_t frames = frames_apart(world, &c, margin);
-    if (frames) {
-        watch->skip_until = world->frame + frames;
-        watch->skip_set = world->frame;
+    float margin = margin_of(world, &c);
+    if (foresee(world, watch, &c, margin)) {
         world->manifolds[p].count = 0;
         return false;
     }

@@ -33,8 +33,9 @@ void sac_pair_met(sac_world *world, uint32_t p, float impulse, float total, floa
     const sac_broad_pair *pair = &world->broad->pairs[p];
     if (!watch->touching && (impulse > 0 || met >= HIT_SPEED || world->memory[p].depth >= 0)) {
         watch->touching = true;
-        world->touches[pair->a]++;
-        world->touches[pair->b]++;
+        /* From now on it does not fall as it did. */
+        if (!world->touches[pair->a]++) sac_body_startle(world, pair->a);
+        if (!world->touches[pair->b]++) sac_body_startle(world, pair->b);
         sac_world_event(world, SAC_CONTACT_BEGIN, p, total, met);
     }
     if (met >= HIT_SPEED) sac_world_event(world, SAC_CONTACT_HIT, p, total, met);
@@ -139,7 +140,7 @@ static uint32_t add_body(sac_world *world, uint32_t slot, uint32_t *count, uint3
     world->solver_index[slot] = index;
     *body = (sac_solver_body){.most_speed = cold->most_speed, .most_spin = cold->most_spin};
     bool dynamic = sac_body_dynamic(world, slot), chosen = simulated(world, slot);
-    if (!chosen && (!dynamic || world->clear_until[slot] <= world->frame)) {
+    if (!chosen && (!dynamic || sac_body_lies(world, slot))) {
         /* Kinematic, or one whose turn it is not and that rests against others: it stands like a wall and
          * does not push with what it has not yet spent. */
         body->most_speed = body->most_spin = FLT_MAX;
@@ -210,9 +211,27 @@ static bool is_wall(const sac_world *world, uint32_t slot, uint32_t index)
  * out. */
 static void ease(sac_solver_contact *contact)
 {
-    const float gentle = -0.001f;
+    const float gentle = -0.005f;
     for (uint32_t k = 0; k < contact->count; k++)
         if (contact->points[k].separation < gentle) contact->points[k].separation = gentle;
+}
+
+/* One that goes on being pushed while it has to wait. */
+static bool has_to_wait(const sac_world *world, uint32_t slot, uint32_t index)
+{
+    return index != FIXED && sac_body_dynamic(world, slot) && !simulated(world, slot) &&
+           world->solver->bodies[index].inverse_mass > 0;
+}
+
+/* What was between two when all about them took part says nothing of these two alone, and would be given to
+ * them before they are asked. */
+static void cool(sac_solver_contact *contact)
+{
+    memset(contact->rolling_impulse, 0, sizeof contact->rolling_impulse);
+    for (uint32_t k = 0; k < contact->count; k++) {
+        contact->points[k].impulse = 0;
+        memset(contact->points[k].friction_impulse, 0, sizeof contact->points[k].friction_impulse);
+    }
 }
 
 void sac_grabs_fill(sac_world *world, uint32_t stamp, uint32_t *count); /* grab.c */
@@ -235,8 +254,7 @@ static void pass_on(sac_world *world, uint32_t slot, uint32_t by, uint32_t index
     float more = (hit->approach - along) * own / (theirs + own);
     if (!(more > 0 && more <= FLT_MAX)) return;
     for (int i = 0; i < 3; i++) hot->v[i] += sign * more * hit->normal[i];
-    hot->jolt = world->frame;
-    world->clear_until[slot] = 0;
+    sac_body_startle(world, slot);
 }
 
 static void read_contact(sac_world *world, uint32_t p, const sac_solver_contact *c)
@@ -277,10 +295,7 @@ static void read_body(sac_world *world, uint32_t slot)
         return;
     }
     for (int k = 0; k < 3; k++) change[k] = body->v[k] - hot->v[k];
-    if (length3(change) > 2 * world->gravity_size * world->step_dt + 0.1f) {
-        hot->jolt = world->frame;
-        world->clear_until[slot] = 0;
-    }
+    if (length3(change) > 2 * world->gravity_size * world->step_dt + 0.1f) sac_body_startle(world, slot);
     memcpy(hot->v, body->v, sizeof hot->v);
     memcpy(hot->w, body->w, sizeof hot->w);
     memcpy(hot->moved, body->moved, sizeof hot->moved);
@@ -346,6 +361,7 @@ static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t
         world->contact_root[used] = p;
         fill_contact(world, p, &solver->contacts[used], a, b);
         if (is_wall(world, pair->a, a) || is_wall(world, pair->b, b)) ease(&solver->contacts[used]);
+        if (has_to_wait(world, pair->a, a) || has_to_wait(world, pair->b, b)) cool(&solver->contacts[used]);
         used++;
     }
     if (tier == 0) sac_grabs_fill(world, stamp, &grabs);
@@ -367,7 +383,7 @@ static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t
         sac_world_now(world) + (uint64_t)(AT_LEAST * sac_predictor_mean_ns(&world->costs.solve, used, used));
     if (!few && sac_tape_decide(&world->tape, bodies > FEW && limit < first))
         return put_off(world, stamp) && solve_tier(world, tier, tiers, contacts, 1, limit, true);
-    if (limit < first) limit = first;
+    if (limit < first) limit = bodies > FEW ? first : UINT64_MAX;
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
     sac_solver_solve(solver, &step, &stop, world->tasks, &report);
     sac_tape_close(&world->tape, &stop);
@@ -388,7 +404,8 @@ static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t
 static uint32_t fit_substeps(const sac_world *world, uint32_t contacts, double left, uint32_t most)
 {
     for (uint32_t s = most; s > 1; s--)
-        if (sac_predictor_reserve_ns(&world->costs.solve, (double)contacts * s, contacts) <= left) return s;
+        if (1.15 * sac_predictor_mean_ns(&world->costs.solve, (double)contacts * s, contacts) <= left)
+            return s;
     return 1;
 }
 
@@ -420,6 +437,7 @@ static void end_touches(sac_world *world)
 void sac_world_respond(sac_world *world, uint32_t substeps)
 {
     uint32_t contacts = list_contacts(world), tiers = 1;
+    world->contact_count = contacts;
     uint64_t start = sac_world_now(world), cost = sac_world_cost_now(world),
              deadline = world->step_deadline_ns;
     double left = deadline == UINT64_MAX ? 1e18 : (double)deadline - (double)start;

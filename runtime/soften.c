@@ -484,10 +484,7 @@ static void carry_rigid(sac_world *world)
             hot->moved[k] += change[k] * dt;
             hot->turned[k] += (hot->w[k] - s->before[i][3 + k]) * dt;
         }
-        if (length3(change) > 2 * world->gravity_size * dt + 0.1f) {
-            hot->jolt = world->frame;
-            world->clear_until[s->party_body[i]] = 0;
-        }
+        if (length3(change) > 2 * world->gravity_size * dt + 0.1f) sac_body_startle(world, s->party_body[i]);
     }
 }
 

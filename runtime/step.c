@@ -229,20 +229,24 @@ static void adapt(sac_world *world)
     double used = cost / (double)r->budget_ns;
     /* Soft work comes in large pieces and is harder to foresee: a fifth is kept free for it. */
     if (world->soft_points) used *= 1.25;
+    world->costs.whole = world->chosen_count == world->awake_count ? world->chosen_count : 0;
+    world->costs.whole_ns = cost;
     /* A core that was stolen says nothing about the work. */
     if ((double)r->spent_ns > 1.1 * cost + 20000) return;
     double *early = &world->costs.early_ns, most = 0.05 * (double)r->budget_ns, least = 0.2 * most;
     *early = fmax(0.998 * *early, least) + fmax(cost - (double)r->budget_ns, 0);
     if (*early > most) *early = most;
-    if (world->unseen || r->substeps < world->step_substeps)
+    if (world->unseen)
         *throttle *= 0.93;
     else if (used > 0.98)
         *throttle *= used > 1.02 ? 0.85 : 0.95;
     else if (r->descent.interrupted && r->descent.jnd_p95 > 4 &&
              (!world->soft_count || world->pressed > 0.05 * world->agenda->count))
-        *throttle *= 0.98; /* more were taken on than could be looked at */
-    else if (used < 0.85 && r->rungs[SAC_RUNG_BODIES])
-        *throttle *= 1.03;
+        *throttle *= 0.8; /* more were taken on than could be looked at */
+    else if (r->substeps < world->step_substeps)
+        *throttle *= 0.95;
+    else if (used < 0.9 && r->rungs[SAC_RUNG_BODIES])
+        *throttle *= used < 0.8 ? 1.05 : 1.02;
     if (*throttle > 1.5) *throttle = 1.5;
     if (*throttle < 0.05) *throttle = 0.05;
 }
@@ -300,7 +304,7 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     t = lap(world, SAC_STAGE_CONTACTS, t);
     sac_world_shed(world, true);
     sac_world_pull_soft(world);
-    sac_world_respond(world, def->substeps);
+    sac_world_respond(world, world->step_substeps);
     sac_world_respond_soft(world);
     t = lap(world, SAC_STAGE_SOLVE, t);
     cost = sac_world_cost_now(world);

@@ -23,7 +23,8 @@ enum sac_body_flags {
     SAC_BODY_NEAR_HAND = 1024,
     SAC_BODY_STRUCK = 2048, /* in the way of a kinematic body this frame */
     SAC_BODY_SOFT = 4096,
-    SAC_BODY_YIELDS = 8192 /* dynamic, where the frame's loops see it at once */
+    SAC_BODY_YIELDS = 8192, /* dynamic, where the frame's loops see it at once */
+    SAC_BODY_PLAIN = 16384  /* falls as most do: two of these that touch nothing fall together */
 };
 
 enum { SAC_WORLD_MOST_STRUCK = 64 };
@@ -155,6 +156,8 @@ typedef struct sac_costs {
     double touches_per_point, fronts_per_point;
     double sweep_ns_per_body; /* of fast bodies, over all simulated ones */
     double early_ns;          /* before the deadline: when to be done */
+    uint32_t whole;           /* so many bodies were simulated last time, if these were all there are */
+    double whole_ns;          /* and took so long */
     double throttle;          /* 0 to 1: share of what prediction would allow, from misses and leftovers */
 } sac_costs;
 
@@ -222,7 +225,7 @@ struct sac_world {
     sac_solver *solver;
     uint32_t *contact_pair; /* pair of each solver contact */
     uint32_t *contact_root; /* union-find over solver contacts of this frame */
-    uint32_t contact_room;
+    uint32_t contact_room, contact_count;
     uint32_t contact_grab[64]; /* grab of each solver grab */
 
     /* the frame */
@@ -240,11 +243,10 @@ struct sac_world {
     float step_dt;
     uint32_t step_substeps;
     uint32_t struck[SAC_WORLD_MOST_STRUCK], struck_count;
-    uint32_t starved;     /* last frame in which bodies had to wait; 0: never */
-    uint32_t void_before; /* what was concluded before this frame took it that all go on moving */
-    double coldness;      /* what this frame's first stages cost against what they mostly do, 1 to 2 */
-    uint32_t pressed;     /* pairs that wanted much more than they got */
-    uint32_t unseen;      /* bodies chosen for this frame that could not be looked at */
+    uint32_t starved; /* last frame in which bodies had to wait; 0: never */
+    double coldness;  /* what this frame's first stages cost against what they mostly do, 1 to 2 */
+    uint32_t pressed; /* pairs that wanted much more than they got */
+    uint32_t unseen;  /* bodies chosen for this frame that could not be looked at */
     float gravity_size;
 
     sac_array(sac_contact_event) contact_events;
@@ -377,6 +379,10 @@ void sac_body_place_shape(sac_world *world, uint32_t slot);
 uint64_t sac_body_place_bounds(sac_world *world, uint32_t slot, float dt);
 /* Does the placed box hold the body through this frame? */
 bool sac_body_bounds_hold(sac_world *world, uint32_t slot, float dt);
+/* How much room the placed box leaves when the body has moved on for a time; less than 0: it does not hold
+ * it.
+ */
+float sac_body_room_after(const sac_world *world, uint32_t slot, float time);
 /* R I^-1 R^T of a body now. */
 void sac_body_world_inertia(const sac_world *world, uint32_t slot, float out[6]);
 void sac_world_event(sac_world *world, sac_contact_event_kind kind, uint32_t pair, float impulse,
@@ -388,6 +394,27 @@ void sac_grabs_of_body_end(sac_world *world, uint32_t slot);
 static inline uint64_t sac_world_cost_now(const sac_world *world)
 {
     return world->clock.kind == SAC_CLOCK_MONOTONIC ? sac_time_thread_cpu_ns() : sac_clock_now(&world->clock);
+}
+/* So many frames ahead it may be known that a body meets nobody. */
+enum { SAC_FORESEEN = 30 };
+/* gather.c: what a new pair lets its bodies do unseen. */
+void sac_pair_foresee(sac_world *world, uint32_t pair);
+/* It does not move as those about it counted on: what they concluded from that is void. */
+void sac_body_startle(sac_world *world, uint32_t slot);
+/* Lies against others and hardly moves: when it has to wait, it stays where it is and nobody can tell. */
+static inline bool sac_body_lies(const sac_world *world, uint32_t slot)
+{
+    const sac_body_hot *h = &world->hot[slot];
+    float v = h->v[0] * h->v[0] + h->v[1] * h->v[1] + h->v[2] * h->v[2];
+    float w = h->w[0] * h->w[0] + h->w[1] * h->w[1] + h->w[2] * h->w[2];
+    const float slow = 3 * world->def.sleep_speed;
+    return world->touches[slot] && v + w * h->radius * h->radius < slow * slow;
+}
+/* Flies on by itself and meets nobody this frame. */
+static inline bool sac_body_flies(const sac_world *world, uint32_t slot)
+{
+    return world->clear_until[slot] > world->frame && world->touches[slot] == 0 &&
+           !(world->flags[slot] & SAC_BODY_STOPPED);
 }
 /* Frames since a body was simulated. */
 static inline uint32_t sac_body_waited(const sac_world *world, uint32_t slot)
