@@ -185,7 +185,7 @@ static void solid_trees_cover_the_inside(void **state)
 {
     (void)state;
     static const char *const names[] = {"l", "torus"};
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; i += SHARE) {
         sac_mesh *mesh = builtin(names[i], 400);
         sac_build_def def = sac_default_build_def();
         def.depth = 2, def.solid = true, def.threads = 2;
