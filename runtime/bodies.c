@@ -327,6 +327,7 @@ sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_i
     /* Until its pairs say otherwise. */
     world->clear_until[slot] = world->frame + SAC_FORESEEN;
     world->touches[slot] = 0;
+    world->ground[slot] = SAC_NO_GROUND;
     world->listed[slot] = 6;
     world->active[slot] = 1;
     world->island_next[slot] = slot;

@@ -104,7 +104,7 @@ static uint32_t bucket_of(float urgency)
 static bool must(const sac_world *world, uint32_t slot)
 {
     return world->flags[slot] & (SAC_BODY_HELD | SAC_BODY_TOLD | SAC_BODY_NEAR_HAND | SAC_BODY_STRUCK) ||
-           !sac_body_dynamic(world, slot);
+           !sac_body_dynamic(world, slot) || slot == world->pioneer;
 }
 
 /* What lies still needs a turn only now and then. */
@@ -214,14 +214,12 @@ typedef struct columns {
     float low[2], scale[2];
 } columns;
 
-static bool takes_turn(const sac_world *world, uint32_t i, uint32_t least)
+static bool takes_turn(const sac_world *world, uint32_t i)
 {
-    uint32_t slot = world->awake[i];
-    return world->extra[i] & DUE && !(world->flags[slot] & SAC_BODY_CHOSEN) &&
-           sac_body_waited(world, slot) >= least;
+    return world->extra[i] & DUE && !(world->flags[world->awake[i]] & SAC_BODY_CHOSEN);
 }
 
-static columns columns_of(const sac_world *world, uint32_t least)
+static columns columns_of(const sac_world *world, uint32_t *longest)
 {
     const float *g = world->def.gravity;
     columns c = {.across = 0, .along = 2, .low = {FLT_MAX, FLT_MAX}};
@@ -230,13 +228,16 @@ static columns columns_of(const sac_world *world, uint32_t least)
         c.along = c.across ? 2 : 1;
     }
     float high[2] = {-FLT_MAX, -FLT_MAX};
+    *longest = 0;
     for (uint32_t i = 0; i < world->awake_count; i++) {
-        if (!takes_turn(world, i, least)) continue;
+        if (!takes_turn(world, i)) continue;
+        uint32_t wait = sac_body_waited(world, world->awake[i]);
         const float *at = world->hot[world->awake[i]].centre;
         for (int k = 0; k < 2; k++) {
             float x = at[k ? c.along : c.across];
             c.low[k] = fminf(c.low[k], x), high[k] = fmaxf(high[k], x);
         }
+        if (wait > *longest) *longest = wait;
     }
     for (int k = 0; k < 2; k++) c.scale[k] = (SIDE - 0.01f) / fmaxf(high[k] - c.low[k], 1e-3f);
     return c;
@@ -254,15 +255,10 @@ static void choose_in_turn(sac_world *world, const prices *p, double left)
     uint32_t awake = world->awake_count, count[BINS] = {0}, waited[BINS] = {0}, at[BINS], first = 0, bins = 0,
              longest = 0;
     double cost[BINS] = {0}, spent = 0;
+    columns c = columns_of(world, &longest);
     for (uint32_t i = 0; i < awake; i++) {
-        uint32_t wait = takes_turn(world, i, 0) ? sac_body_waited(world, world->awake[i]) : 0;
-        if (wait > longest) longest = wait;
-    }
-    /* Who was cut off from the turn of its column is not behind those who had it. */
-    uint32_t least = longest / 4;
-    columns c = columns_of(world, least);
-    for (uint32_t i = 0; i < awake; i++) {
-        if (!takes_turn(world, i, least)) {
+        /* Who was cut off from the turn of its column is not behind those who had it. */
+        if (!takes_turn(world, i) || sac_body_waited(world, world->awake[i]) < longest / 4) {
             world->extra[i] = 0;
             continue;
         }
@@ -290,6 +286,20 @@ static void choose_in_turn(sac_world *world, const prices *p, double left)
     alternate(world, seen);
 }
 
+/* However short time is, somebody gets on: one a frame of those that waited longer than anybody should. */
+enum { TOO_LONG = 30 };
+
+static uint32_t longest_waiting(const sac_world *world)
+{
+    uint32_t longest = TOO_LONG, who = UINT32_MAX;
+    for (uint32_t i = 0; i < world->awake_count; i++) {
+        uint32_t slot = world->awake[i], wait = sac_body_waited(world, slot);
+        if (wait <= longest || !sac_body_dynamic(world, slot) || sac_body_flies(world, slot)) continue;
+        longest = wait, who = slot;
+    }
+    return who;
+}
+
 void sac_world_choose(sac_world *world)
 {
     /* Those of the frame before; some may be asleep by now. */
@@ -298,6 +308,7 @@ void sac_world_choose(sac_world *world)
     near_hands(world);
     prices p = prices_now(world);
     double all = 0;
+    world->pioneer = UINT32_MAX;
     /* What went in much less time than there is goes again, whatever a prediction says. */
     bool easy = world->awake_count <= world->costs.whole && 1.6 * world->costs.whole_ns < time_left(world);
     if (p.left < 1e18 && !easy)
@@ -312,6 +323,7 @@ void sac_world_choose(sac_world *world)
     world->starved = world->frame;
     look_at_bodies(world);
     double dues = 0;
+    world->pioneer = longest_waiting(world);
     for (uint32_t i = 0; i < world->awake_count; i++) {
         uint32_t slot = world->awake[i];
         world->extra[i] = carried(world, slot) ? CARRIED : bucket_for(world, slot);

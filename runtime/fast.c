@@ -193,7 +193,7 @@ static void cut_short(sac_world *world, uint32_t slot)
 {
     sac_body_hot *hot = &world->hot[slot];
     if (!(hot->share < 1)) return;
-    sac_body_startle(world, slot);
+    sac_body_halt(world, slot);
     wait(world, slot, (1 - hot->share) * world->step_dt);
     for (int k = 0; k < 3; k++) hot->moved[k] *= hot->share, hot->turned[k] *= hot->share;
 }
@@ -274,6 +274,8 @@ static bool look_again(sac_world *world, const uint32_t *fast, uint32_t count, s
 /* A jam is passed on so many bodies a frame; metres. */
 enum { PASSES = 6 };
 static const float CLOSE_ENOUGH = 1e-4f;
+/* Of its thickness: so far one may go into another, or a crowd that overlaps all over would never move. */
+static const float CREEP = 0.01f;
 
 /* Its turn did not come, and it will stand still. */
 static bool waits(const sac_world *world, uint32_t slot)
@@ -304,12 +306,14 @@ static bool gives_way(const sac_world *world, uint32_t slot)
 static bool keep_apart(sac_world *world, const sac_manifold *m, const sac_broad_pair *pair)
 {
     bool changed = false, yields_a = gives_way(world, pair->a), yields_b = gives_way(world, pair->b);
+    const sac_body_hot *x = &world->hot[pair->a], *y = &world->hot[pair->b];
+    float creep = CREEP * fminf(x->thickness, y->thickness);
     float *share_a = &world->hot[pair->a].share, *share_b = &world->hot[pair->b].share;
     for (uint32_t i = 0; i < m->count; i++) {
         const float *n = m->points[i].normal;
         float at[3];
         sac_transform_point(&world->pose[pair->a], m->points[i].local_a, at);
-        float a = yields_a ? advance(world, pair->a, at, n) : 0, room = fmaxf(-m->points[i].depth, 0);
+        float a = yields_a ? advance(world, pair->a, at, n) : 0, room = fmaxf(-m->points[i].depth, 0) + creep;
         float b = yields_b ? -advance(world, pair->b, at, n) : 0;
         float way_a = a * *share_a, way_b = b * *share_b;
         if (!(way_a + way_b > room + CLOSE_ENOUGH)) continue;

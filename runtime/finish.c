@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+/* Frames of one turn that count as rest. */
+enum { MOST_RESTED = 16 };
 /* Of its thickness. */
 static const float BEYOND = 0.01f;
 
@@ -95,7 +97,9 @@ static void finish_simulated(sac_world *world, uint32_t slot)
         world->report.not_finite++;
         for (int i = 0; i < 3; i++) hot->v[i] = hot->w[i] = 0;
     }
-    float waited = world->step_dt * (float)sac_body_waited(world, slot);
+    /* While it waited it lay still too, if it did not wait for long; how long else, nobody knows. */
+    uint32_t frames = sac_body_waited(world, slot);
+    float waited = world->step_dt * (float)(frames < MOST_RESTED ? frames : MOST_RESTED);
     float speed = length3(hot->v), spin = length3(hot->w) * hot->radius;
     if (speed + spin < world->def.sleep_speed)
         world->rest_seconds[slot] += waited;
@@ -103,6 +107,7 @@ static void finish_simulated(sac_world *world, uint32_t slot)
         world->rest_seconds[slot] = 0;
     if (world->rest_seconds[slot] >= world->def.sleep_seconds) world->rest.any = true;
     world->simulated[slot] = world->frame;
+    world->ground[slot] = world->ground_next[slot];
     world->flags[slot] &= ~(uint32_t)SAC_BODY_STOPPED;
     mark_moved(world, slot);
 }
@@ -113,7 +118,7 @@ static void hold(sac_world *world, uint32_t slot)
     world->report.rungs[SAC_RUNG_HELD]++;
     if (world->flags[slot] & SAC_BODY_STOPPED) return;
     world->flags[slot] |= SAC_BODY_STOPPED;
-    sac_body_startle(world, slot);
+    sac_body_halt(world, slot);
 }
 
 /* Nobody looked at its pairs this frame. When none of them can matter yet it flies on inside its placed box.

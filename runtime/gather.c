@@ -16,7 +16,6 @@ typedef struct couple {
     uint32_t a, b;
     const sac_body_hot *x, *y;
     float d[3], distance; /* between the centres; -1: one of them has no end */
-    float u[3], v[3];     /* their velocities as far as they move */
     float motion;         /* how far their surfaces may come closer this frame */
 } couple;
 
@@ -45,12 +44,12 @@ static couple couple_of(const sac_world *world, uint32_t a, uint32_t b)
 {
     couple c;
     c.a = a, c.b = b, c.x = &world->hot[a], c.y = &world->hot[b];
-    float v[3], turn = turn_of(world, a) + turn_of(world, b);
-    speed_of(world, a, c.u);
-    speed_of(world, b, c.v);
+    float u[3], v[3], turn = turn_of(world, a) + turn_of(world, b);
+    speed_of(world, a, u);
+    speed_of(world, b, v);
     for (int i = 0; i < 3; i++) {
         c.d[i] = c.y->centre[i] - c.x->centre[i];
-        v[i] = c.v[i] - c.u[i];
+        v[i] -= u[i];
     }
     bool ends = c.x->radius < 1e18f && c.y->radius < 1e18f;
     c.distance = ends ? length3(c.d) : -1;
@@ -60,18 +59,25 @@ static couple couple_of(const sac_world *world, uint32_t a, uint32_t b)
 }
 
 /* Frames until the two horns may meet, 0: now. */
-static uint32_t frames_apart(const sac_world *world, const couple *c, float margin)
+static uint32_t frames_apart(const sac_world *world, const couple *c, float margin, bool *out_together)
 {
     if (c->distance < 0) return 0;
     float gap = c->distance - c->x->radius - c->y->radius - margin;
     if (!(gap > 0)) return 0;
-    float closing = 0;
-    for (int i = 0; i < 3; i++) closing += (c->u[i] - c->v[i]) * c->d[i];
-    closing /= c->distance;
+    float one = 0, other = 0;
+    for (int i = 0; i < 3; i++) {
+        one += c->x->v[i] * c->d[i];
+        other -= c->y->v[i] * c->d[i];
+    }
+    float closing = one + other;
     uint32_t either = world->flags[c->a] | world->flags[c->b], both = world->flags[c->a] & world->flags[c->b];
     const uint32_t falling = SAC_BODY_PLAIN | SAC_BODY_YIELDS | SAC_BODY_AWAKE;
     bool together = (both & falling) == falling && !(world->touches[c->a] | world->touches[c->b]) &&
                     !(either & (SAC_BODY_HELD | SAC_BODY_SOFT | SAC_BODY_STOPPED));
+    *out_together = together;
+    /* Where time is short either may have to stand still while the other moves on. */
+    if (!together && sac_world_starves(world)) closing = fmaxf(closing, fmaxf(one, other));
+    closing /= c->distance;
     float M = 2 * (together ? FREE_MARGIN : world->gravity_size + ACCELERATION_MARGIN);
     float frames = sac_horn_meet(gap, closing, M) / world->step_dt;
     return frames >= MOST_SKIP ? MOST_SKIP : (uint32_t)frames;
@@ -165,7 +171,7 @@ static float margin_of(const sac_world *world, const couple *c)
 /* Before when they cannot meet; false: they may now. */
 static bool foresee(const sac_world *world, sac_pair_watch *watch, const couple *c, float margin)
 {
-    uint32_t frames = frames_apart(world, c, margin);
+    uint32_t frames = frames_apart(world, c, margin, &watch->together);
     if (!frames) return false;
     watch->skip_until = world->frame + frames;
     watch->skip_set = world->frame;
@@ -187,16 +193,31 @@ void sac_pair_foresee(sac_world *world, uint32_t p)
     clear_no_longer(world, pair->b, watch->skip_until);
 }
 
+/* Those about it may fly on for this frame and no longer. */
+static void alarm(sac_world *world, uint32_t slot)
+{
+    sac_broad_row row;
+    sac_broad_rows(world->broad, &slot, 1, &row);
+    for (uint32_t i = 0; i < row.count; i++) clear_no_longer(world, row.mates[i].other, world->frame + 1);
+}
+
 void sac_body_startle(sac_world *world, uint32_t slot)
 {
-    const sac_broad *broad = world->broad;
+    sac_body_hot *hot = &world->hot[slot];
     /* What was concluded in this frame was so before this. */
-    world->hot[slot].jolt = world->frame + 1;
+    bool known = hot->jolt == world->frame + 1 || hot->halt == world->frame + 1;
+    hot->jolt = world->frame + 1;
     world->clear_until[slot] = 0;
-    for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
-        const sac_broad_pair *pair = &broad->pairs[p];
-        clear_no_longer(world, pair->a == slot ? pair->b : pair->a, world->frame + 1);
-    }
+    if (!known) alarm(world, slot);
+}
+
+void sac_body_halt(sac_world *world, uint32_t slot)
+{
+    sac_body_hot *hot = &world->hot[slot];
+    bool known = hot->jolt == world->frame + 1 || hot->halt == world->frame + 1;
+    hot->halt = world->frame + 1;
+    world->clear_until[slot] = 0;
+    if (!known) alarm(world, slot);
 }
 
 /* Nothing to look at: they cannot meet yet, or were found apart by more than the pair's margin and have not
@@ -204,7 +225,9 @@ void sac_body_startle(sac_world *world, uint32_t slot)
 static bool rests(const sac_world *world, const sac_pair_watch *watch, const sac_body_hot *x,
                   const sac_body_hot *y)
 {
-    uint32_t jolt = x->jolt > y->jolt ? x->jolt : y->jolt;
+    uint32_t jolt = x->jolt > y->jolt ? x->jolt : y->jolt, halt = x->halt > y->halt ? x->halt : y->halt;
+    halt = watch->together ? halt : 0;
+    jolt = jolt > halt ? jolt : halt;
     float moved = (float)(x->travel + y->travel - watch->travel) + (x->reach + y->reach);
     return ((watch->skip_until > world->frame) & (watch->skip_set >= jolt)) |
            (watch->apart & (moved < watch->margin));
@@ -332,7 +355,7 @@ static uint32_t gather_body(sac_world *world, uint32_t slot, const sac_broad_row
 static bool must_go(const sac_world *world, uint32_t slot)
 {
     return world->flags[slot] & (SAC_BODY_HELD | SAC_BODY_TOLD | SAC_BODY_NEAR_HAND | SAC_BODY_STRUCK) ||
-           !sac_body_dynamic(world, slot);
+           !sac_body_dynamic(world, slot) || slot == world->pioneer;
 }
 
 void sac_world_gather(sac_world *world)

@@ -257,6 +257,15 @@ static void pass_on(sac_world *world, uint32_t slot, uint32_t by, uint32_t index
     sac_body_startle(world, slot);
 }
 
+/* One more between the other and the ground than between this one and it. */
+static void bears(sac_world *world, uint32_t slot, uint32_t index, uint32_t other)
+{
+    if (!simulated(world, other)) return;
+    bool firm = index == FIXED || !sac_body_dynamic(world, slot);
+    uint32_t level = firm ? 0 : world->ground[slot] + 1u;
+    if (level < world->ground_next[other]) world->ground_next[other] = (uint8_t)level;
+}
+
 static void read_contact(sac_world *world, uint32_t p, const sac_solver_contact *c)
 {
     sac_manifold *m = &world->manifolds[p];
@@ -275,6 +284,10 @@ static void read_contact(sac_world *world, uint32_t p, const sac_solver_contact 
     }
     memcpy(m->rolling_impulse, c->rolling_impulse, sizeof m->rolling_impulse);
     memory->impulse = impulse;
+    if (impulse > 0) {
+        bears(world, pair->a, c->a, pair->b);
+        bears(world, pair->b, c->b, pair->a);
+    }
     if (speed >= HIT_SPEED) {
         pass_on(world, pair->a, pair->b, c->a, c, -1);
         pass_on(world, pair->b, pair->a, c->b, c, 1);
@@ -387,6 +400,7 @@ static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
     sac_solver_solve(solver, &step, &stop, world->tasks, &report);
     sac_tape_close(&world->tape, &stop);
+    sac_world_balance(world, used, stamp);
     read_bodies(world, stamp);
     for (uint32_t k = 0; k < used; k++) read_contact(world, world->contact_root[k], &solver->contacts[k]);
     if (tier == 0) sac_grabs_read(world, grabs);
@@ -437,6 +451,7 @@ static void end_touches(sac_world *world)
 void sac_world_respond(sac_world *world, uint32_t substeps)
 {
     uint32_t contacts = list_contacts(world), tiers = 1;
+    for (uint32_t i = 0; i < world->chosen_count; i++) world->ground_next[world->chosen[i]] = SAC_NO_GROUND;
     world->contact_count = contacts;
     uint64_t start = sac_world_now(world), cost = sac_world_cost_now(world),
              deadline = world->step_deadline_ns;

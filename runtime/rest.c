@@ -122,6 +122,8 @@ static void judge(sac_world *world)
     for (uint32_t i = 0; i < world->slot_count; i++) {
         if (!can_sleep(world, i)) continue;
         float rest = world->flags[i] & (SAC_BODY_NEVER_SLEEPS | SAC_BODY_HELD) ? 0 : world->rest_seconds[i];
+        /* Where bodies wait they may lie on each other and on nothing else. */
+        if (sac_world_starves(world) && !sac_body_grounded(world, i)) rest = 0;
         uint32_t r = find(world->root, i);
         if (rest < world->island_rest[r]) world->island_rest[r] = rest;
     }

@@ -129,6 +129,7 @@ static void hold_unseen(sac_world *world)
         for (int k = 0; k < 2; k++) {
             uint32_t slot = k ? pair->b : pair->a;
             if (!(world->flags[slot] & SAC_BODY_CHOSEN) || !sac_body_dynamic(world, slot)) continue;
+            if (slot == world->pioneer) continue;
             world->flags[slot] &= ~(uint32_t)SAC_BODY_CHOSEN;
             world->clear_until[slot] = 0;
             held++;

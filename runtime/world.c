@@ -133,7 +133,8 @@ static bool grow(sac_world *world, void *pointer, size_t size, uint32_t old, uin
     X(extra)           \
     X(sweep_round)     \
     X(sweep_stopped)   \
-    X(solver_stamp) X(seen_jnd) X(seen_group) X(seen_level) X(awake) X(awake_at) X(chosen) X(urgency)
+    X(solver_stamp)    \
+    X(seen_jnd) X(seen_group) X(seen_level) X(awake) X(awake_at) X(chosen) X(urgency) X(ground) X(ground_next)
 
 bool sac_world_grow_bodies(sac_world *world, uint32_t room)
 {

@@ -40,7 +40,8 @@ typedef struct sac_body_hot {
     _Alignas(8) double travel; /* how far any point of it may have moved, ever: drift of pairs is a difference
                                   of these */
     uint32_t jolt;             /* last frame its velocity changed faster than its acceleration bound */
-    float reach; /* how far any point of it may move this frame; 0 for those that are not simulated */
+    uint32_t halt; /* last frame in which it was to begin to move otherwise than its velocity says */
+    float reach;   /* how far any point of it may move this frame; 0 for those that are not simulated */
     float moved[3], turned[3]; /* this step, by the solver */
     float slack;               /* how far it may move, any way, before its placed box may not hold it */
     float share;               /* fast ones: part of this step they can move */
@@ -86,6 +87,7 @@ typedef struct sac_pair_watch {
     uint32_t seen;       /* last frame it was considered */
     bool apart;          /* when it was last read */
     bool touching;       /* as events told */
+    bool together;       /* that they cannot meet holds while both go on as their velocities say */
 } sac_pair_watch;
 
 /* What else the world remembers of a pair besides its manifold: one cache line. */
@@ -201,6 +203,9 @@ struct sac_world {
     uint32_t *chosen; /* simulated this frame */
     uint32_t chosen_count;
     float *urgency;
+    /* How many bodies are between it and what does not yield, by contacts that bear; SAC_NO_GROUND: none
+     * known, or too many to be true. As it was after its last turn, and as it is being found. */
+    uint8_t *ground, *ground_next;
 
     sac_shape_slot *shapes;
     uint32_t shape_count, shape_room;
@@ -245,6 +250,7 @@ struct sac_world {
     uint32_t struck[SAC_WORLD_MOST_STRUCK], struck_count;
     uint32_t starved; /* last frame in which bodies had to wait; 0: never */
     double coldness;  /* what this frame's first stages cost against what they mostly do, 1 to 2 */
+    uint32_t pioneer; /* has waited so long that it goes now, time or not; UINT32_MAX: nobody */
     uint32_t pressed; /* pairs that wanted much more than they got */
     uint32_t unseen;  /* bodies chosen for this frame that could not be looked at */
     float gravity_size;
@@ -328,6 +334,8 @@ void sac_world_read_contacts(sac_world *world); /* touch.c: fronts and memory in
 void sac_world_pull_soft(sac_world *world);
 void sac_world_respond(sac_world *world, uint32_t substeps); /* respond.c: manifolds into motion */
 void sac_world_respond_soft(sac_world *world);
+/* balance.c: what the blows of a set made out of nothing is taken back. */
+void sac_world_balance(sac_world *world, uint32_t contacts, uint32_t stamp);
 /* What comes after the solver: fast bodies, a quarter of what is `left` at the most, and the end. */
 double sac_world_tail_ns(const sac_world *world, double left);
 void sac_world_limit_fast(sac_world *world); /* fast.c: nobody tunnels */
@@ -399,12 +407,21 @@ static inline uint64_t sac_world_cost_now(const sac_world *world)
 enum { SAC_FORESEEN = 30 };
 /* gather.c: what a new pair lets its bodies do unseen. */
 void sac_pair_foresee(sac_world *world, uint32_t pair);
-/* It does not move as those about it counted on: what they concluded from that is void. */
+/* Its velocity is not what those about it counted on: what they concluded from that is void. */
 void sac_body_startle(sac_world *world, uint32_t slot);
-/* Lies against others and hardly moves: when it has to wait, it stays where it is and nobody can tell. */
+/* Nor does it move as its velocity says: it has to stop, or does not get far. */
+void sac_body_halt(sac_world *world, uint32_t slot);
+enum { SAC_NO_GROUND = 255 };
+/* Not only on others that wait for their turn to fall; without weight nobody needs a ground. */
+static inline bool sac_body_grounded(const sac_world *world, uint32_t slot)
+{
+    return world->ground[slot] != SAC_NO_GROUND || !(world->gravity_size > 0);
+}
+/* Lies on what bears it and hardly moves: when it has to wait, it stays where it is and nobody can tell. */
 static inline bool sac_body_lies(const sac_world *world, uint32_t slot)
 {
     const sac_body_hot *h = &world->hot[slot];
+    if (!sac_body_grounded(world, slot)) return false;
     float v = h->v[0] * h->v[0] + h->v[1] * h->v[1] + h->v[2] * h->v[2];
     float w = h->w[0] * h->w[0] + h->w[1] * h->w[1] + h->w[2] * h->w[2];
     const float slow = 3 * world->def.sleep_speed;
