@@ -8,15 +8,14 @@
 
 int sac_cmd_perceive(int argc, char **argv)
 {
-    sac_perceive_table table = {
-        .def = {.scene = "pile", .shape = "t500", .bodies = 100, .skip = 100, .warm = 15, .frames = 45},
-        .seeds = 30};
+    sac_perceive_table table = {.def = {.scene = "pile", .shape = "t500", .skip = 100, .warm = 15}};
     sac_common common = {.threads = sac_parallel_cpus()};
     const char *folder = NULL;
     bool quick = false;
     const sac_option options[] = {
-        {"quick", 0, SAC_OPTION_FLAG, &quick, NULL, "60 bodies, 30 frames, 3 seeds: some ten seconds", 0, 0},
-        {"scene", 0, SAC_OPTION_TEXT, &table.def.scene, "NAME", "pile or burst (default pile)", 0, 0},
+        {"quick", 0, SAC_OPTION_FLAG, &quick, NULL,
+         "60 bodies, 30 frames, 3 seeds unless given: some seconds", 0, 0},
+        {"scene", 0, SAC_OPTION_TEXT, &table.def.scene, "NAME", "pile, burst or wake (default pile)", 0, 0},
         {"shape", 0, SAC_OPTION_TEXT, &table.def.shape, "NAME", "t24, t100 or t500 (default t500)", 0, 0},
         {"bodies", 0, SAC_OPTION_UINT, &table.def.bodies, "N", "default 100", 2, 2000},
         {"frames", 0, SAC_OPTION_UINT, &table.def.frames, "N", "counted (default 45)", 1, 10000},
@@ -38,7 +37,9 @@ int sac_cmd_perceive(int argc, char **argv)
         "Frames in which the eye is in a saccade are not counted; it is blind then."};
     int words, code = sac_options_parse(&command, argc, argv, &common, NULL, 0, &words);
     if (code >= 0) return code;
-    if (quick) table.def.bodies = 60, table.def.frames = 30, table.seeds = 3;
+    if (!table.def.bodies) table.def.bodies = quick ? 60 : 100;
+    if (!table.def.frames) table.def.frames = quick ? 30 : 45;
+    if (!table.seeds) table.seeds = quick ? 3 : 30;
     sac_console_init("perceive", &common);
     table.threads = common.threads ? common.threads : 1;
     sac_error error;

@@ -105,6 +105,7 @@ static void say_table(sac_stability *st)
     sac_say("\n");
     for (uint32_t c = 0; c < def->contender_count; c++) {
         sac_say("%-14s", def->contenders[c].name);
+        bool waits = false;
         for (uint32_t h = 0; h < def->hz_count; h++)
             for (uint32_t b = 0; b < def->budget_count; b++) {
                 const sac_held *held = sac_stability_held(st, c, def->hz[h], def->budget_us[b]);
@@ -113,17 +114,29 @@ static void say_table(sac_stability *st)
                     snprintf(number, sizeof number, "%s%s", held->bodies && !held->fails_at ? ">=" : "",
                              sac_text_count(text, held->bodies));
                 sac_say(" %12s", number);
+                waits |= held && held->waiting > 0.0005;
+            }
+        sac_say("\n");
+        if (!waits) continue;
+        sac_say("  standing still");
+        for (uint32_t h = 0; h < def->hz_count; h++)
+            for (uint32_t b = 0; b < def->budget_count; b++) {
+                const sac_held *held = sac_stability_held(st, c, def->hz[h], def->budget_us[b]);
+                sac_say(h + b ? " %10.1f %%" : " %9.1f %%", held ? 100 * held->waiting : 0);
             }
         sac_say("\n");
     }
-    sac_say("\nThe same %u bodies for all at %g Hz, budget %g ms:\n\n"
-            "                 p50 ms   p99 ms   max ms   late  (machine's)   overlap mean/p99 mm   lost\n",
+    sac_say("\nStanding still: bodies in mid-motion whose turn did not come in a frame, mean of all frames.\n"
+            "\nThe same %u bodies for all at %g Hz, budget %g ms:\n\n"
+            "                 p50 ms   p99 ms   max ms   late  (machine's)   overlap mean/p99 mm   lost  "
+            "standing still\n",
             st->same_bodies, st->same_hz, st->same_budget_us * 1e-3);
     for (uint32_t i = 0; i < st->same_count; i++) {
         const sac_trial *t = &st->same[i];
-        sac_say("%-14s %8.3f %8.3f %8.3f %6u  %11u   %12.2f %6.2f %6u\n", def->contenders[i].name,
+        sac_say("%-14s %8.3f %8.3f %8.3f %6u  %11u   %12.2f %6.2f %6u  %12.1f %%\n", def->contenders[i].name,
                 t->wall.p50 * 1e-3, t->wall.p99 * 1e-3, t->wall.max * 1e-3, t->misses,
-                t->misses - t->misses_own, t->overlap.mean_mm, t->overlap.p99_mm, sac_trial_lost(t));
+                t->misses - t->misses_own, t->overlap.mean_mm, t->overlap.p99_mm, sac_trial_lost(t),
+                100 * t->waiting);
     }
     sac_say(
         "\nNoise floor: an idle loop was late by %.2f us (p50), %.2f (p99), %.2f (p99.9), %.1f (max of %zu)."
@@ -169,7 +182,9 @@ int sac_cmd_stability(int argc, char **argv)
         "A spin loop beside the steps tells a slow engine from a machine that took the core away.",
         options,
         sizeof options / sizeof *options,
-        "A load is held when no frame was late and no body left the box. A late frame counts against the "
+        "A load is held when no frame was late and no body left the box; how many bodies had to stand still "
+        "for "
+        "it\nis said beside it. A late frame counts against the "
         "engine\n"
         "only when its thread used more CPU time than the budget (and the most the spin loop did). The "
         "whole\n"

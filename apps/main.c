@@ -1,5 +1,6 @@
 /* saccade: the program. Finds the command and hands it the rest. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "apps/commands.h"
@@ -41,8 +42,19 @@ static void print_help(void)
         "  saccade tree render knot.sactree --mesh knot -o knot.png\n");
 }
 
+/* A path somebody asked for and does not get is worth a word: replays are compared by it. */
+static void check_simd(void)
+{
+    const char *name = getenv("SACCADE_SIMD");
+    sac_simd wanted;
+    if (!name || (sac_simd_from_name(name, &wanted) && sac_simd_supported(wanted))) return;
+    fprintf(stderr, "saccade: SACCADE_SIMD=%s is no path of this machine; running %s\n", name,
+            sac_simd_name(sac_simd_active()));
+}
+
 int main(int argc, char **argv)
 {
+    check_simd();
     if (argc < 2) {
         print_help();
         return SAC_EXIT_USAGE;

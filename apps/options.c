@@ -154,7 +154,7 @@ int sac_options_parse(const sac_command *command, int argc, char **argv, sac_com
     snprintf(threads, sizeof threads, "threads to use (default %u); results do not depend on it",
              common->threads);
     const sac_option shared[] = {
-        {"threads", 0, SAC_OPTION_UINT, &common->threads, "N", threads, 1, 256},
+        {"threads", 0, SAC_OPTION_UINT, &common->threads, "N", threads, 1, 64},
         {"json", 0, SAC_OPTION_FLAG, &common->json, NULL, "print one JSON object instead of text", 0, 0},
         {"quiet", 'q', SAC_OPTION_FLAG, &common->quiet, NULL, "print errors only", 0, 0},
         {"help", 'h', SAC_OPTION_FLAG, &help, NULL, "this text", 0, 0},

@@ -190,6 +190,7 @@ static sac_result run_frame(runner *r, uint64_t frame, sac_error *error)
     run->contacts_max = report.contacts > run->contacts_max ? report.contacts : run->contacts_max;
     run->returned_us_mean += (double)report.returned_ns * 1e-3;
     for (int i = 0; i < SAC_RUNGS; i++) run->rungs[i] += report.rungs[i];
+    run->awake += report.awake, run->simulated += report.simulated;
     if (frame >= def->frames / 2) run->late_allocations += report.allocations;
     run->frames = frame + 1;
     if (def->keep) {

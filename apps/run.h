@@ -62,6 +62,7 @@ typedef struct sac_run {
     double jnd_p50, jnd_p95, jnd_max; /* median of the frames' medians, 95 % of their 95 %, most of all */
     double returned_us_mean;
     uint64_t rungs[SAC_RUNGS];
+    uint64_t awake, simulated; /* bodies, summed over frames */
     uint64_t state_hash;
     double energy_first, energy_most, energy_last; /* J, at the looks */
     uint64_t late_allocations;                     /* in the second half of the run */

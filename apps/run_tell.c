@@ -67,6 +67,9 @@ json_t *sac_run_json(const char *scene, const char *gaze, const sac_run *run, co
     set_number(o, "returned_us_mean", run->returned_us_mean);
     for (uint32_t i = 0; i < SAC_RUNGS; i++) set_count(ladder, sac_rung_name(i), run->rungs[i]);
     json_object_set_new(o, "ladder", ladder);
+    double awake = run->awake ? (double)run->awake : 1;
+    json_object_set_new(o, "simulated_share", json_real((double)run->simulated / awake));
+    json_object_set_new(o, "standing_share", json_real((double)run->rungs[SAC_RUNG_HELD] / awake));
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)run->state_hash);
     json_object_set_new(o, "state_hash", json_string(hash));
     json_object_set_new(
@@ -111,6 +114,12 @@ void sac_run_say(const char *scene, const char *gaze, const sac_run *run, const 
                 run->last_penetration.mean_mm, run->last_penetration.p99_mm, run->last_penetration.max_mm);
     sac_say("  contacts up to %s; bodies lost %u, not finite %llu\n", sac_text_count(a, run->contacts_max),
             run->census.lost, (unsigned long long)(run->not_finite + run->census.not_finite));
+    if (run->simulated < run->awake)
+        sac_say("  of the awake bodies %.1f %% had a turn in a frame, %.1f %% stood still in mid-motion, the "
+                "rest "
+                "lay or flew on\n",
+                100.0 * (double)run->simulated / (double)run->awake,
+                100.0 * (double)run->rungs[SAC_RUNG_HELD] / (double)run->awake);
     sac_say("  ladder:");
     for (uint32_t i = 0; i < SAC_RUNGS; i++)
         sac_say(" %s %s%s", sac_rung_name(i), sac_text_count(a, run->rungs[i]),

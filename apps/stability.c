@@ -58,7 +58,8 @@ static bool keep(search *s, const sac_trial *trial, double budget_us, bool held)
                      .held = held,
                      .cpu = trial->cpu,
                      .wall = trial->wall,
-                     .overlap = trial->overlap};
+                     .overlap = trial->overlap,
+                     .waiting = trial->waiting};
     for (uint32_t i = 0; i < trial->frames; i++) {
         bool late = trial->wall_us[i] > budget_us;
         load.misses += late;
@@ -142,6 +143,7 @@ static sac_result answer(search *s)
             held.bodies = n, held.cpu = load.cpu, held.wall = load.wall;
             held.misses_machine = load.misses - load.misses_own;
             held.overlap = load.overlap;
+            held.waiting = load.waiting;
         } else {
             held.fails_at = n;
         }

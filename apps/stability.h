@@ -47,6 +47,7 @@ typedef struct sac_held {
     sac_percentiles cpu, wall; /* us, at `bodies` */
     uint32_t misses_machine;   /* frames late at `bodies` that the noise floor explains */
     sac_penetration overlap;   /* at `bodies`, at the end */
+    double waiting;            /* and how many of them stood still in mid-motion: share, mean of all frames */
 } sac_held;
 
 /* A trial that was run, without its frames. */
@@ -57,6 +58,7 @@ typedef struct sac_load {
     sac_percentiles cpu, wall; /* us */
     uint32_t misses, misses_own;
     sac_penetration overlap; /* at the end */
+    double waiting;
 } sac_load;
 
 typedef struct sac_stability {

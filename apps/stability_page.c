@@ -22,12 +22,12 @@ static json_t *numbers(const sac_percentiles *p)
 static json_t *held_json(const sac_stability *st, const sac_held *h)
 {
     const sac_contender *c = &st->def->contenders[h->contender];
-    return json_pack("{s:s,s:b,s:f,s:f,s:i,s:b,s:i,s:o,s:o,s:i,s:{s:f,s:f,s:f}}", "engine", c->name,
+    return json_pack("{s:s,s:b,s:f,s:f,s:i,s:b,s:i,s:o,s:o,s:i,s:{s:f,s:f,s:f},s:f}", "engine", c->name,
                      "saccade", !!c->policy, "hz", h->hz, "budget_us", h->budget_us, "bodies", (int)h->bodies,
                      "at_least", h->bodies && !h->fails_at, "fails_at", (int)h->fails_at, "cpu_us",
                      numbers(&h->cpu), "step_us", numbers(&h->wall), "misses_machine", (int)h->misses_machine,
                      "penetration_mm", "mean", h->overlap.mean_mm, "p99", h->overlap.p99_mm, "max",
-                     h->overlap.max_mm);
+                     h->overlap.max_mm, "waiting", h->waiting);
 }
 
 json_t *sac_stability_json(sac_stability *st)
@@ -36,13 +36,13 @@ json_t *sac_stability_json(sac_stability *st)
     for (size_t i = 0; i < st->held.count; i++) json_array_append_new(held, held_json(st, &st->held.data[i]));
     for (uint32_t i = 0; i < st->same_count; i++) {
         const sac_trial *t = &st->same[i];
-        json_array_append_new(same, json_pack("{s:s,s:i,s:o,s:o,s:i,s:i,s:{s:f,s:f,s:f},s:i,s:i}", "engine",
-                                              st->def->contenders[i].name, "bodies", (int)t->bodies, "cpu_us",
-                                              numbers(&t->cpu), "step_us", numbers(&t->wall), "misses",
-                                              (int)t->misses, "misses_own", (int)t->misses_own,
-                                              "penetration_mm", "mean", t->overlap.mean_mm, "p99",
-                                              t->overlap.p99_mm, "max", t->overlap.max_mm, "outside",
-                                              (int)t->overlap.outside, "nan", (int)t->overlap.not_finite));
+        json_array_append_new(
+            same, json_pack("{s:s,s:i,s:o,s:o,s:i,s:i,s:{s:f,s:f,s:f},s:i,s:i,s:f}", "engine",
+                            st->def->contenders[i].name, "bodies", (int)t->bodies, "cpu_us", numbers(&t->cpu),
+                            "step_us", numbers(&t->wall), "misses", (int)t->misses, "misses_own",
+                            (int)t->misses_own, "penetration_mm", "mean", t->overlap.mean_mm, "p99",
+                            t->overlap.p99_mm, "max", t->overlap.max_mm, "outside", (int)t->overlap.outside,
+                            "nan", (int)t->overlap.not_finite, "waiting", t->waiting));
     }
     sac_percentiles wall = sac_noise_floor_wall_us(&st->floor), cpu = sac_noise_floor_cpu_us(&st->floor);
     const char *missing = sac_peer_missing();
@@ -62,15 +62,16 @@ static sac_result save_trials(const sac_stability *st, const char *path, sac_err
     sac_page_add(
         &csv, "engine,hz,budget_us,bodies,frames,complete,held,cpu_p50_us,cpu_p99_us,cpu_p999_us,"
               "cpu_max_us,wall_p50_us,wall_p99_us,wall_p999_us,wall_max_us,misses,misses_own,overlap_mean_mm,"
-              "overlap_p99_mm,overlap_max_mm,outside,not_finite\n");
+              "overlap_p99_mm,overlap_max_mm,outside,not_finite,waiting\n");
     for (size_t i = 0; i < st->loads.count; i++) {
         const sac_load *l = &st->loads.data[i];
         sac_page_add(
-            &csv, "%s,%g,%g,%u,%u,%d,%d,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%u,%u,%.3f,%.3f,%.3f,%u,%u\n",
+            &csv,
+            "%s,%g,%g,%u,%u,%d,%d,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%.2f,%u,%u,%.3f,%.3f,%.3f,%u,%u,%.4f\n",
             st->def->contenders[l->contender].name, l->hz, l->budget_us, l->bodies, l->frames, l->complete,
             l->held, l->cpu.p50, l->cpu.p99, l->cpu.p999, l->cpu.max, l->wall.p50, l->wall.p99, l->wall.p999,
             l->wall.max, l->misses, l->misses_own, l->overlap.mean_mm, l->overlap.p99_mm, l->overlap.max_mm,
-            l->overlap.outside, l->overlap.not_finite);
+            l->overlap.outside, l->overlap.not_finite, l->waiting);
     }
     sac_result result = sac_page_save(&csv, path, error);
     sac_page_fini(&csv);
@@ -163,12 +164,17 @@ static void add_held_table(sac_page *page, const sac_stability *st)
                 sac_page_add(page, "<td%s>%s%s", held->bodies == best && best ? " class=\"best\"" : "",
                              held->bodies && !held->fails_at ? "≥ " : "", sac_text_count(text, held->bodies));
                 if (held->bodies) sac_page_add(page, "<br><small>%.1f mm</small>", held->overlap.mean_mm);
+                if (held->waiting > 0.0005)
+                    sac_page_add(page, "<br><small>%.0f %% stand still</small>", 100 * held->waiting);
                 sac_page_add(page, "</td>");
             }
         sac_page_add(page, "</tr>\n");
     }
-    sac_page_add(page, "</table></div>\n<p>Below each number: the mean overlap of leaf spheres at the end. A "
-                       "load counts as held when no step was late and no body left the box.</p>\n");
+    sac_page_add(page,
+                 "</table></div>\n<p>Below each number: the mean overlap of leaf spheres at the end. A "
+                 "load counts as held when no step was late and no body left the box. Some hold it by "
+                 "letting bodies stand still in mid-motion until their turn comes: their share, mean of "
+                 "all frames.</p>\n");
 }
 
 static void add_same_table(sac_page *page, const sac_stability *st)
@@ -176,7 +182,7 @@ static void add_same_table(sac_page *page, const sac_stability *st)
     sac_page_add(page,
                  "<div class=\"scroll\"><table><tr><th>%u bodies, %g Hz</th><th>p50 ms</th><th>p99 ms</th>"
                  "<th>p99.9 ms</th><th>max ms</th><th>frames late</th><th>machine's</th>"
-                 "<th>overlap mm</th><th>p99</th><th>outside</th></tr>\n",
+                 "<th>overlap mm</th><th>p99</th><th>outside</th><th>stand still</th></tr>\n",
                  st->same_bodies, st->same_hz);
     for (uint32_t i = 0; i < st->same_count; i++) {
         const sac_trial *t = &st->same[i];
@@ -184,10 +190,11 @@ static void add_same_table(sac_page *page, const sac_stability *st)
         sac_page_text(page, st->def->contenders[i].name);
         sac_page_add(page,
                      "</td><td>%.3f</td><td>%.3f</td><td>%.3f</td><td>%.3f</td><td%s>%.1f %%</td><td>%u</td>"
-                     "<td>%.2f</td><td>%.1f</td><td>%u</td></tr>\n",
+                     "<td>%.2f</td><td>%.1f</td><td>%u</td><td>%.1f %%</td></tr>\n",
                      t->wall.p50 * 1e-3, t->wall.p99 * 1e-3, t->wall.p999 * 1e-3, t->wall.max * 1e-3,
                      t->misses_own ? "" : " class=\"best\"", t->frames ? 100.0 * t->misses / t->frames : 0.0,
-                     t->misses - t->misses_own, t->overlap.mean_mm, t->overlap.p99_mm, t->overlap.outside);
+                     t->misses - t->misses_own, t->overlap.mean_mm, t->overlap.p99_mm, t->overlap.outside,
+                     100 * t->waiting);
     }
     sac_page_add(page, "</table></div>\n");
 }

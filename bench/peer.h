@@ -44,6 +44,9 @@ typedef struct sac_peer_engine {
     void (*read)(sac_peer *peer, sac_peer_pose *out_poses);
     void (*throw_body)(sac_peer *peer, uint32_t body, const float velocity[3]);
     void (*destroy)(sac_peer *peer); /* NULL is fine */
+    /* Share of all bodies that stood still in mid-motion in the last step, for want of time; NULL: nobody
+     * ever does. */
+    float (*waiting)(const sac_peer *peer);
 } sac_peer_engine;
 
 /* Where the viewer of a scene stands and looks: at eye height before the heap, or outside the burst, at the

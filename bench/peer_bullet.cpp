@@ -118,4 +118,4 @@ static const char *version()
 }
 
 extern "C" const sac_peer_engine sac_peer_bullet = {"bullet", version(), false,      create,
-                                                    step,     read,      throw_body, destroy};
+                                                    step,     read,      throw_body, destroy, nullptr};

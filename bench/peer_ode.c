@@ -175,4 +175,5 @@ static void throw_body(sac_peer *peer, uint32_t body, const float velocity[3])
     dBodySetLinearVel(peer->bodies[body], velocity[0], velocity[1], velocity[2]);
 }
 
-const sac_peer_engine sac_peer_ode = {"ode", SACCADE_ODE, false, create, step, read, throw_body, destroy};
+const sac_peer_engine sac_peer_ode = {"ode", SACCADE_ODE, false,   create, step,
+                                      read,  throw_body,  destroy, NULL};

@@ -147,4 +147,10 @@ static void throw_body(sac_peer *peer, uint32_t body, const float velocity[3])
     sac_body_set_velocity(peer->world, peer->ids[body], velocity, (const float[3]){0, 0, 0}, NULL);
 }
 
-const sac_peer_engine sac_peer_saccade = {"saccade", "", true, create, step, read, throw_body, destroy};
+static float waiting(const sac_peer *peer)
+{
+    return (float)peer->report.rungs[SAC_RUNG_HELD] / (float)(peer->body_count ? peer->body_count : 1);
+}
+
+const sac_peer_engine sac_peer_saccade = {"saccade", "",         true,    create, step,
+                                          read,      throw_body, destroy, waiting};

@@ -58,6 +58,7 @@ static sac_result run_frames(sac_trial *t, const sac_trial_def *def, const sac_s
         wall = sac_time_now_ns() - wall, cpu = sac_time_thread_cpu_ns() - cpu;
         t->wall_us[f] = (double)wall * 1e-3, t->cpu_us[f] = (double)cpu * 1e-3;
         t->frames = f + 1;
+        if (def->engine->waiting) t->waiting += (double)def->engine->waiting(peer) / def->frames;
         if (def->give_up_ns && cpu > def->give_up_ns && ++over == GIVE_UP_AFTER) {
             t->complete = false;
             return SAC_OK;

@@ -42,6 +42,7 @@ typedef struct sac_trial {
     uint32_t misses;         /* steps longer than the budget by the wall clock */
     uint32_t misses_own;     /* of those, with more CPU time than budget and allowance: the engine's own */
     sac_penetration overlap; /* at the end */
+    double waiting;          /* share of bodies that stood still in mid-motion, mean of all frames */
 } sac_trial;
 
 /* `floor` collects the spins of this trial beside earlier ones. ERROR_CANCELLED when `progress` says so. */

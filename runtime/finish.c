@@ -171,5 +171,9 @@ void sac_world_finish(sac_world *world)
         else
             finish_kinematic(world, slot);
     }
+    for (uint32_t i = 0; world->halts > SAC_MOST_ALARMS && i < world->awake_count; i++) {
+        uint32_t *clear = &world->clear_until[world->awake[i]];
+        *clear = *clear < world->frame + 1 ? *clear : world->frame + 1;
+    }
     sac_world_spend(world, 8u * world->awake_count + 80u * world->chosen_count);
 }

@@ -217,7 +217,7 @@ void sac_body_halt(sac_world *world, uint32_t slot)
     bool known = hot->jolt == world->frame + 1 || hot->halt == world->frame + 1;
     hot->halt = world->frame + 1;
     world->clear_until[slot] = 0;
-    if (!known) alarm(world, slot);
+    if (!known && ++world->halts <= SAC_MOST_ALARMS) alarm(world, slot);
 }
 
 /* Nothing to look at: they cannot meet yet, or were found apart by more than the pair's margin and have not

@@ -140,7 +140,7 @@ static void put_to_sleep(sac_world *world)
         /* The root is the lowest slot of its island, so it sleeps first and the others join its ring. */
         fall_asleep(world, i, r);
     }
-    world->report.islands = islands;
+    world->islands = islands;
 }
 
 void sac_world_rest(sac_world *world)

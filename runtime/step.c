@@ -44,6 +44,7 @@ static void begin(sac_world *world, const sac_step_def *def)
     uint64_t deadline =
         def->budget_ns && def->budget_ns < UINT64_MAX - now ? now + def->budget_ns : UINT64_MAX;
     if (def->deadline_ns && def->deadline_ns < deadline) deadline = def->deadline_ns;
+    world->step_limit_ns = deadline;
     /* Done a little before: by as much as frames lately went over. */
     uint64_t early = (uint64_t)world->costs.early_ns;
     world->step_deadline_ns = world->exhaustive        ? UINT64_MAX
@@ -56,6 +57,7 @@ static void begin(sac_world *world, const sac_step_def *def)
                                                    : deadline > now       ? deadline - now
                                                                           : 0};
     world->allocations = 0;
+    world->halts = 0;
     sac_tape_rewind(&world->tape);
     for (size_t i = 0; i < world->moved.count; i++)
         world->flags[world->moved.data[i]] &= ~(uint32_t)(SAC_BODY_MOVED | SAC_BODY_SLEPT);
@@ -258,12 +260,13 @@ static void end(sac_world *world)
     uint64_t now = sac_world_now(world);
     world->time += world->step_dt;
     r->spent_ns = now > r->start_ns ? now - r->start_ns : 0;
-    r->overshoot_ns = r->budget_ns ? (int64_t)r->spent_ns - (int64_t)r->budget_ns : 0;
+    r->overshoot_ns = world->step_limit_ns == UINT64_MAX ? 0 : (int64_t)(now - world->step_limit_ns);
     r->returned_ns = r->budget_ns > r->spent_ns ? r->budget_ns - r->spent_ns : 0;
     r->response_ns = r->stage_ns[SAC_STAGE_CONTACTS] + r->stage_ns[SAC_STAGE_SOLVE];
     r->pairs = world->broad->pair_count;
     r->bodies = world->body_count;
     r->awake = world->awake_count;
+    r->islands = world->awake_count < world->islands ? world->awake_count : world->islands;
     r->simulated = world->chosen_count;
     r->allocations += world->allocations;
     r->credits = world->clock.spent;

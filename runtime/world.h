@@ -263,8 +263,8 @@ typedef enum sac_rung {
     SAC_RUNG_LEVELS,     /* pairs whose descent was cut before 1 JND */
     SAC_RUNG_CONTACTS,   /* pairs with fewer contacts than they have */
     SAC_RUNG_ITERATIONS, /* sub-steps saved, times bodies */
-    SAC_RUNG_BODIES,     /* bodies not simulated this frame, motion extrapolated */
-    SAC_RUNG_HELD,   /* of those, bodies held where they were because they might have run into something */
+    SAC_RUNG_BODIES,     /* bodies whose turn did not come: they lie still, fly on, or are held */
+    SAC_RUNG_HELD, /* of those, bodies in mid-motion that stood still, since something may be in their way */
     SAC_RUNG_BOUNDS, /* bodies whose bounds could not be renewed; they wait */
     SAC_RUNG_SHAPES, /* soft bodies that were moved on without finding their shape anew */
     SAC_RUNGS
@@ -287,7 +287,7 @@ typedef struct sac_step_report {
     uint64_t frame;
     uint64_t start_ns, budget_ns, spent_ns,
         returned_ns;      /* on the world's clock; returned: left of the budget */
-    int64_t overshoot_ns; /* spent - budget; negative: in time */
+    int64_t overshoot_ns; /* past the deadline, also one that had passed before; negative: in time; 0: none */
     uint64_t stage_ns[SAC_STAGES];
     uint64_t reserved_ns;   /* kept for response, by prediction */
     uint64_t response_ns;   /* what it took */
@@ -299,7 +299,8 @@ typedef struct sac_step_report {
     uint32_t pairs_skipped; /* cannot meet yet */
     uint32_t pairs_begun, pairs_ended;
     uint32_t manifolds, contacts; /* solved this frame */
-    uint32_t bodies, awake, simulated, islands, fast;
+    uint32_t bodies, awake, simulated, fast;
+    uint32_t islands; /* of awake bodies, when they were last told apart: a sweep of some frames */
     uint32_t colours, substeps;
     uint64_t rungs[SAC_RUNGS];
     uint32_t soft_contacts, soft_rounds; /* of soft bodies, and how often they were gone through */

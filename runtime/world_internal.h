@@ -242,15 +242,18 @@ struct sac_world {
     sac_pace pace;
     sac_costs costs;
     sac_rest_sweep rest;
+    uint32_t islands; /* awake ones, when they were last told apart */
     sac_tasks *tasks;
     sac_step_report report;
     uint64_t step_start_ns, step_deadline_ns, step_start_cost;
+    uint64_t step_limit_ns; /* the caller's; step_deadline_ns is when to be done */
     float step_dt;
     uint32_t step_substeps;
     uint32_t struck[SAC_WORLD_MOST_STRUCK], struck_count;
     uint32_t starved; /* last frame in which bodies had to wait; 0: never */
     double coldness;  /* what this frame's first stages cost against what they mostly do, 1 to 2 */
     uint32_t pioneer; /* has waited so long that it goes now, time or not; UINT32_MAX: nobody */
+    uint32_t halts;   /* bodies that had to stop in this frame */
     uint32_t pressed; /* pairs that wanted much more than they got */
     uint32_t unseen;  /* bodies chosen for this frame that could not be looked at */
     float gravity_size;
@@ -409,7 +412,9 @@ enum { SAC_FORESEEN = 30 };
 void sac_pair_foresee(sac_world *world, uint32_t pair);
 /* Its velocity is not what those about it counted on: what they concluded from that is void. */
 void sac_body_startle(sac_world *world, uint32_t slot);
-/* Nor does it move as its velocity says: it has to stop, or does not get far. */
+/* Nor does it move as its velocity says: it has to stop, or does not get far. When more than some do in a
+ * frame, its end tells everybody instead of each telling those about it. */
+enum { SAC_MOST_ALARMS = 256 };
 void sac_body_halt(sac_world *world, uint32_t slot);
 enum { SAC_NO_GROUND = 255 };
 /* Not only on others that wait for their turn to fall; without weight nobody needs a ground. */

@@ -69,7 +69,7 @@ static void numbers_out_of_range_are_refused(void **state)
     expect("bake knot --branch=8x", 2, "not '8x'");
     expect("bake knot --depth 0", 2, "from 1 to 12");
     expect("bake knot --depth -1", 2, "not '-1'");
-    expect("bake knot --threads 0", 2, "from 1 to 256");
+    expect("bake knot --threads 0", 2, "from 1 to 64");
     expect("tree render x -o x.png --size 10x10", 2, "--size");
 }
 

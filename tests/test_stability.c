@@ -55,7 +55,7 @@ static void report_is_whole(void **state)
         assert_int_equal(commas, first);
         commas = 0;
     }
-    assert_int_equal(first, 21);
+    assert_int_equal(first, 22);
     assert_true(read_file("report/frames.csv", text));
     assert_int_equal(strncmp(text, "frame,", 6), 0);
     assert_true(read_file("report/stability.json", text));
