@@ -273,7 +273,7 @@ static void choose_in_turn(sac_world *world, const prices *p, double left)
         if (waited[b] > waited[first]) first = b;
     while (bins < BINS && (bins == 0 || spent + cost[(first + bins) % BINS] <= left))
         spent += cost[(first + bins++) % BINS];
-    bins = (uint32_t)sac_tape_decide(&world->tape, bins);
+    bins = (uint32_t)sac_tape_choose(&world->tape, bins, 1, BINS);
     uint32_t seen = world->chosen_count, next = seen;
     for (uint32_t k = 0; k < bins; k++) at[(first + k) % BINS] = next, next += count[(first + k) % BINS];
     for (uint32_t i = 0; i < awake; i++) {

@@ -272,7 +272,7 @@ static bool look_again(sac_world *world, const uint32_t *fast, uint32_t count, s
 /* ---- in a crowd where some have to wait ---- */
 
 /* A jam is passed on so many bodies a frame; metres. */
-enum { PASSES = 6 };
+enum { PASSES = 4 };
 static const float CLOSE_ENOUGH = 1e-4f;
 /* Of its thickness: so far one may go into another, or a crowd that overlaps all over would never move. */
 static const float CREEP = 0.01f;

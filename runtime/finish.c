@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+/* Boxes that are looked at closely in a frame, of bodies whose turn it is not. */
+enum { MOST_LOOKS = 1024 };
 /* Frames of one turn that count as rest. */
 enum { MOST_RESTED = 16 };
 /* Of its thickness. */
@@ -121,6 +123,19 @@ static void hold(sac_world *world, uint32_t slot)
     sac_body_halt(world, slot);
 }
 
+/* A little beyond its box it may be when there was no time to place another. When the boxes of a whole crowd
+ * end in one frame not all of them are looked at closely: a frame later they are renewed or their bodies
+ * held.
+ */
+static bool stays_in_box(sac_world *world, uint32_t slot, float dt)
+{
+    sac_body_hot *hot = &world->hot[slot];
+    if (hot->slack > (length3(hot->v) + 1.1f * length3(hot->w) * hot->radius) * dt) return true;
+    if (world->looks++ >= MOST_LOOKS) return true;
+    return sac_body_bounds_hold(world, slot, dt) ||
+           sac_body_room_after(world, slot, dt) > -BEYOND * hot->thickness;
+}
+
 /* Nobody looked at its pairs this frame. When none of them can matter yet it flies on inside its placed box.
  * What lies still stays where it is; any other is held. */
 static void extrapolate(sac_world *world, uint32_t slot)
@@ -147,10 +162,7 @@ static void extrapolate(sac_world *world, uint32_t slot)
         moved[i] = (hot->v[i] + world->def.gravity[i] * world->cold[slot].gravity_scale * dt) * dt;
         hot->turned[i] = hot->w[i] * dt;
     }
-    /* A little beyond its box it may be when there was no time to place another. */
-    bool holds = clear && !(world->flags[slot] & SAC_BODY_STOPPED) &&
-                 (sac_body_bounds_hold(world, slot, dt) ||
-                  sac_body_room_after(world, slot, dt) > -BEYOND * hot->thickness);
+    bool holds = clear && !(world->flags[slot] & SAC_BODY_STOPPED) && stays_in_box(world, slot, dt);
     if (holds) sac_body_tumble(world, slot);
     if (!holds || !move_body(world, slot, moved, hot->turned)) {
         hold(world, slot);

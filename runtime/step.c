@@ -57,7 +57,7 @@ static void begin(sac_world *world, const sac_step_def *def)
                                                    : deadline > now       ? deadline - now
                                                                           : 0};
     world->allocations = 0;
-    world->halts = 0;
+    world->halts = world->looks = 0;
     sac_tape_rewind(&world->tape);
     for (size_t i = 0; i < world->moved.count; i++)
         world->flags[world->moved.data[i]] &= ~(uint32_t)(SAC_BODY_MOVED | SAC_BODY_SLEPT);
@@ -111,7 +111,7 @@ static double response_reserve(const sac_world *world, uint32_t substeps)
 
 double sac_world_tail_ns(const sac_world *world, double left)
 {
-    double sweep = 1.1 * world->costs.sweep_ns_per_body * world->chosen_count;
+    double sweep = 1.3 * world->costs.sweep_ns_per_body * world->chosen_count;
     return sac_predictor_reserve_ns(&world->costs.finish, world->awake_count, world->chosen_count) +
            fmin(sweep, 0.25 * left);
 }

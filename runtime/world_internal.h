@@ -254,6 +254,7 @@ struct sac_world {
     double coldness;  /* what this frame's first stages cost against what they mostly do, 1 to 2 */
     uint32_t pioneer; /* has waited so long that it goes now, time or not; UINT32_MAX: nobody */
     uint32_t halts;   /* bodies that had to stop in this frame */
+    uint32_t looks;   /* boxes of bodies without a turn that were looked at closely in this frame */
     uint32_t pressed; /* pairs that wanted much more than they got */
     uint32_t unseen;  /* bodies chosen for this frame that could not be looked at */
     float gravity_size;
