@@ -245,7 +245,7 @@ static void adapt(sac_world *world)
         *throttle *= used > 1.02 ? 0.85 : 0.95;
     else if (r->descent.interrupted && r->descent.jnd_p95 > 4 &&
              (!world->soft_count || world->pressed > 0.05 * world->agenda->count))
-        *throttle *= 0.8; /* more were taken on than could be looked at */
+        *throttle *= 0.9; /* more were taken on than could be looked at */
     else if (r->substeps < world->step_substeps)
         *throttle *= 0.95;
     else if (used < 0.9 && r->rungs[SAC_RUNG_BODIES])
