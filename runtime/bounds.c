@@ -65,7 +65,7 @@ float sac_body_room_after(const sac_world *world, uint32_t slot, float time)
     return room;
 }
 
-static float motion_of(const sac_body_hot *hot, float time)
+float sac_body_motion(const sac_body_hot *hot, float time)
 {
     return (length3(hot->v) + TUMBLE * length3(hot->w) * hot->radius) * time;
 }
@@ -76,14 +76,14 @@ static bool still_holds(sac_world *world, uint32_t slot, float dt)
     float room = sac_body_room_after(world, slot, dt);
     if (!(room >= 0)) return false;
     /* What the frame's own motion needs is already taken off. */
-    world->hot[slot].slack = room + motion_of(&world->hot[slot], dt);
+    world->hot[slot].slack = room + sac_body_motion(&world->hot[slot], dt);
     return true;
 }
 
 bool sac_body_bounds_hold(sac_world *world, uint32_t slot, float dt)
 {
     const sac_body_hot *hot = &world->hot[slot];
-    return hot->slack > motion_of(hot, dt) || still_holds(world, slot, dt);
+    return hot->slack > sac_body_motion(hot, dt) || still_holds(world, slot, dt);
 }
 
 /* Boxes of those that fly on unseen: first where one does not last this frame, then where it does not last a
@@ -99,7 +99,7 @@ static uint32_t place_unseen(sac_world *world, float dt, sac_stop *stop)
                 !sac_body_flies(world, slot))
                 continue;
             float time = ahead ? SPREAD_FRAMES * dt : dt;
-            if (world->hot[slot].slack > motion_of(&world->hot[slot], time)) continue;
+            if (world->hot[slot].slack > sac_body_motion(&world->hot[slot], time)) continue;
             if (ahead ? sac_body_room_after(world, slot, time) >= 0 : still_holds(world, slot, dt)) continue;
             if (sac_stop_reached(stop)) return placed;
             uint64_t credits = place_soon(world, slot, dt);

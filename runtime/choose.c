@@ -1,6 +1,6 @@
-/* The last rung of the ladder: when even the least work for everybody does not fit, the most urgent bodies
- * are simulated and the others' motion is extrapolated. Urgent is what is seen well and has waited long, so
- * everyone's turn comes. */
+/* The last rung of the ladder: when even the least work for everybody does not fit, bodies take turns. What
+ * lies still or flies on by itself needs none; of the others some go because they are seen well, some because
+ * they have waited longest, so everyone's turn comes. */
 #include "runtime/world_internal.h"
 
 #include <string.h>
@@ -101,23 +101,17 @@ static uint32_t bucket_of(float urgency)
     return key < low ? 0 : key - low >= BUCKETS ? BUCKETS - 1 : key - low;
 }
 
-static bool must(const sac_world *world, uint32_t slot)
-{
-    return world->flags[slot] & (SAC_BODY_HELD | SAC_BODY_TOLD | SAC_BODY_NEAR_HAND | SAC_BODY_STRUCK) ||
-           !sac_body_dynamic(world, slot) || slot == world->pioneer;
-}
-
 /* What lies still needs a turn only now and then. */
 enum { NOW_AND_THEN = 16 };
 static bool due(const sac_world *world, uint32_t slot)
 {
-    if (must(world, slot)) return true;
+    if (sac_body_must_go(world, slot)) return true;
     return !sac_body_lies(world, slot) || sac_body_waited(world, slot) >= NOW_AND_THEN;
 }
 
 static uint32_t bucket_for(const sac_world *world, uint32_t slot)
 {
-    if (must(world, slot)) return BUCKETS - 1;
+    if (sac_body_must_go(world, slot)) return BUCKETS - 1;
     float least = 1e-6f, seen = world->urgency[slot] > least ? world->urgency[slot] : least;
     /* Squared: the longest wait grows only with the root of how much better others are seen. */
     float wait = 1.0f + (float)sac_body_waited(world, slot);
@@ -141,11 +135,11 @@ static void near_hands(sac_world *world)
     }
 }
 
-/* Flies on by itself and meets nobody this frame: nothing is lost by not choosing it. One that has come to
- * the end of its box needs a new one first, and gets it with its turn. */
+/* Flies on by itself and meets nobody this frame: nothing is lost by not choosing it. */
 static bool carried(const sac_world *world, uint32_t slot)
 {
-    return !(world->flags[slot] & SAC_BODY_SOFT) && sac_body_flies(world, slot) && !must(world, slot);
+    return !(world->flags[slot] & SAC_BODY_SOFT) && sac_body_flies(world, slot) &&
+           !sac_body_must_go(world, slot);
 }
 
 static void choose_all(sac_world *world)
@@ -183,7 +177,7 @@ static void choose_urgent(sac_world *world, const prices *p, uint32_t class, dou
         uint32_t i = start + k < awake ? start + k : start + k - awake, slot = world->awake[i];
         uint32_t b = world->extra[i] & BUCKET;
         if (b == CARRIED || (world->extra[i] & DUE) != class) continue;
-        if (b < t || (b == t && room == 0 && !must(world, slot))) continue;
+        if (b < t || (b == t && room == 0 && !sac_body_must_go(world, slot))) continue;
         if (b == t && room) room--;
         world->flags[slot] |= SAC_BODY_CHOSEN;
         world->chosen[at[b]++] = slot;
@@ -345,7 +339,7 @@ void sac_world_choose(sac_world *world)
 
 void sac_body_defer(sac_world *world, uint32_t slot)
 {
-    if (!(world->flags[slot] & SAC_BODY_CHOSEN) || must(world, slot)) return;
+    if (!(world->flags[slot] & SAC_BODY_CHOSEN) || sac_body_must_go(world, slot)) return;
     world->flags[slot] &= ~(uint32_t)SAC_BODY_CHOSEN;
     world->clear_until[slot] = 0;
     world->report.rungs[SAC_RUNG_BODIES]++;
@@ -362,7 +356,7 @@ void sac_world_forget_deferred(sac_world *world)
 void sac_world_drop(sac_world *world, uint32_t keep)
 {
     for (uint32_t i = 0, kept = 0; i < world->chosen_count; i++)
-        if (kept < keep || must(world, world->chosen[i]))
+        if (kept < keep || sac_body_must_go(world, world->chosen[i]))
             kept++;
         else
             sac_body_defer(world, world->chosen[i]);

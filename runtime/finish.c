@@ -130,7 +130,7 @@ static void hold(sac_world *world, uint32_t slot)
 static bool stays_in_box(sac_world *world, uint32_t slot, float dt)
 {
     sac_body_hot *hot = &world->hot[slot];
-    if (hot->slack > (length3(hot->v) + 1.1f * length3(hot->w) * hot->radius) * dt) return true;
+    if (hot->slack > sac_body_motion(hot, dt)) return true;
     if (world->looks++ >= MOST_LOOKS) return true;
     return sac_body_bounds_hold(world, slot, dt) ||
            sac_body_room_after(world, slot, dt) > -BEYOND * hot->thickness;

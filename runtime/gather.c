@@ -351,13 +351,6 @@ static uint32_t gather_body(sac_world *world, uint32_t slot, const sac_broad_row
     return looked;
 }
 
-/* Whatever the time: held, told where to be, or moved by nobody but the caller. */
-static bool must_go(const sac_world *world, uint32_t slot)
-{
-    return world->flags[slot] & (SAC_BODY_HELD | SAC_BODY_TOLD | SAC_BODY_NEAR_HAND | SAC_BODY_STRUCK) ||
-           !sac_body_dynamic(world, slot) || slot == world->pioneer;
-}
-
 void sac_world_gather(sac_world *world)
 {
     uint32_t looked = 0, kept = 0;
@@ -386,7 +379,7 @@ void sac_world_gather(sac_world *world)
             lists[0].next = 0;
             list_unseen(world, &rows[0], &lists[0]);
         }
-        bool waits = kept && !must_go(world, slot);
+        bool waits = kept && !sac_body_must_go(world, slot);
         if (waits && !late) late = sac_stop_reached(&stop);
         bool goes = !(waits && late);
         if (goes) world->gathered[slot] = world->frame;

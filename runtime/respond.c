@@ -414,7 +414,7 @@ static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t
     return true;
 }
 
-/* Sub-steps that fit in `left`, when the contacts after these need `rest` at the least. */
+/* Sub-steps that mostly fit in `left`: the solver can still be stopped when they do not. */
 static uint32_t fit_substeps(const sac_world *world, uint32_t contacts, double left, uint32_t most)
 {
     for (uint32_t s = most; s > 1; s--)

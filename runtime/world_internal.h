@@ -391,6 +391,8 @@ void sac_body_place_shape(sac_world *world, uint32_t slot);
 uint64_t sac_body_place_bounds(sac_world *world, uint32_t slot, float dt);
 /* Does the placed box hold the body through this frame? */
 bool sac_body_bounds_hold(sac_world *world, uint32_t slot, float dt);
+/* How far any point of it may move in a time, as fast as it is. */
+float sac_body_motion(const sac_body_hot *hot, float time);
 /* How much room the placed box leaves when the body has moved on for a time; less than 0: it does not hold
  * it.
  */
@@ -438,6 +440,12 @@ static inline bool sac_body_flies(const sac_world *world, uint32_t slot)
 {
     return world->clear_until[slot] > world->frame && world->touches[slot] == 0 &&
            !(world->flags[slot] & SAC_BODY_STOPPED);
+}
+/* Whatever the time: held, told where to be, moved by nobody but the caller, or kept waiting too long. */
+static inline bool sac_body_must_go(const sac_world *world, uint32_t slot)
+{
+    return world->flags[slot] & (SAC_BODY_HELD | SAC_BODY_TOLD | SAC_BODY_NEAR_HAND | SAC_BODY_STRUCK) ||
+           !sac_body_dynamic(world, slot) || slot == world->pioneer;
 }
 /* Frames since a body was simulated. */
 static inline uint32_t sac_body_waited(const sac_world *world, uint32_t slot)
