@@ -1,11 +1,15 @@
 /* saccade bake: a mesh, or a set of spheres, into a sphere-tree file, with the figures of each level. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "apps/commands.h"
 #include "apps/console.h"
 #include "apps/quality.h"
+#include "apps/whole_file.h"
 #include "base/parallel.h"
 
 static const struct {
@@ -44,19 +48,23 @@ static int read_reducers(const char *text, uint32_t *out)
     return *out ? -1 : sac_options_usage_error("bake", "--reducers needs at least one name");
 }
 
-/* A folder that does not exist is worth knowing before a long bake, not after. */
+/* A file that cannot be made is worth knowing before a long bake, not after. */
 static sac_result check_output(const char *path, sac_error *error)
 {
-    char folder[4096];
+    char folder[4096] = ".";
     const char *slash = strrchr(path, '/');
-    if (!slash || slash == path) return SAC_OK;
-    snprintf(folder, sizeof folder, "%.*s/.", (int)(slash - path), path);
-    FILE *probe = fopen(folder, "r");
-    if (probe) {
-        fclose(probe);
+    struct stat status;
+    if (slash) snprintf(folder, sizeof folder, "%.*s/.", (int)(slash - path), path);
+    if (!*path) return sac_error_set(error, SAC_ERROR_ARGUMENT, "name a file", "--output is empty");
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        sac_error_set(error, SAC_ERROR_IO, "name a file in it", "this is a folder");
+    else if (stat(folder, &status) != 0 && errno == ENOENT)
+        sac_error_set(error, SAC_ERROR_IO, "make the folder first", "its folder does not exist");
+    else if (access(folder, W_OK | X_OK) != 0)
+        sac_error_set(error, SAC_ERROR_IO, "choose another, or change its permissions",
+                      "nothing can be written into its folder");
+    else
         return SAC_OK;
-    }
-    sac_error_set(error, SAC_ERROR_IO, "make the folder first", "its folder does not exist");
     sac_error_in_file(error, path);
     return SAC_ERROR_IO;
 }
@@ -70,7 +78,7 @@ static json_t *bake_json(const sac_shape *shape, const sac_baked *baked, const s
                      sac_method_name(tree->method), "branch", (int)tree->branch, "depth", (int)tree->depth,
                      "nodes", (int)tree->node_count, "leaves", (int)tree->leaf_count, "threads",
                      (int)def->threads, "solid", (tree->flags & SAC_TREE_SOLID) != 0, "shape",
-                     sac_shape_json(shape), "file", output ? json_string(output) : json_null(), "levels",
+                     sac_shape_json(shape), "file", output ? sac_json_text(output) : json_null(), "levels",
                      sac_quality_json(baked->levels, baked->level_seconds, tree->depth));
 }
 
@@ -116,6 +124,8 @@ int sac_cmd_bake(int argc, char **argv)
     if (!words) return sac_options_usage_error("bake", "which mesh?");
     if ((code = sac_method_pick("bake", method, &def.method)) >= 0) return code;
     if (reducers && (code = read_reducers(reducers, &def.reducers)) >= 0) return code;
+    if (sac_same_file(output, input))
+        return sac_options_usage_error("bake", "--output would overwrite '%.200s', which is baked", input);
     sac_console_init("bake", &common);
 
     sac_error error;
@@ -148,7 +158,7 @@ int sac_cmd_bake(int argc, char **argv)
     code = SAC_EXIT_OK;
     if (output && sac_tree_save(tree, output, &error) != SAC_OK) {
         sac_error_in_file(&error, output);
-        code = sac_console_fail(&error);
+        code = sac_console_spoilt(bake_json(&shape, &baked, &def, NULL), &error);
     } else {
         if (output)
             sac_say("saved as %s\n", output);

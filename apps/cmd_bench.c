@@ -29,12 +29,15 @@ int sac_cmd_bench(int argc, char **argv)
         names[i] = benches[i].name;
         if (argc > 0 && strcmp(argv[0], benches[i].name) == 0) return benches[i].run(argc - 1, argv + 1);
     }
-    if (argc < 1 || help) {
+    if (help) {
         printf("Usage: saccade bench descent|bake|broad|peers|schedule|soft|solve [arguments]\n\n");
         for (int i = 0; i < BENCHES; i++) printf("  %-8s %s\n", benches[i].name, benches[i].about);
         printf("\nEach has --help; the last line of what it prints is JSON.\n");
-        return help ? SAC_EXIT_OK : SAC_EXIT_USAGE;
+        return SAC_EXIT_OK;
     }
+    if (argc < 1 || argv[0][0] == '-')
+        return sac_options_usage_error("bench",
+                                       "which one? descent, bake, broad, peers, schedule, soft or solve");
     const char *meant = sac_options_suggest(argv[0], names);
     if (meant) return sac_options_usage_error("bench", "no '%s' here; did you mean %s?", argv[0], meant);
     return sac_options_usage_error(

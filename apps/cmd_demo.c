@@ -151,8 +151,8 @@ int sac_cmd_demo(int argc, char **argv)
     double seconds = (double)(sac_time_now_ns() - start) * 1e-9;
     if (result == SAC_OK) {
         sac_say("%s/index.html, after %.1f s in all\n", d.def.folder, seconds);
-        json_t *object = json_pack("{s:s,s:f,s:o}", "folder", d.def.folder, "seconds", seconds, "pile",
-                                   sac_run_json("pile", "sweep", &d.run, &d.run_def));
+        json_t *object = json_pack("{s:o,s:f,s:o}", "folder", sac_json_text(d.def.folder), "seconds", seconds,
+                                   "pile", sac_run_json("pile", "sweep", &d.run, &d.run_def));
         if (object && trees) json_object_update(object, trees);
         if (object && storm) json_object_set(object, "storm", storm);
         code = sac_console_json(object, false, SAC_EXIT_OK);

@@ -45,13 +45,15 @@ int sac_cmd_perceive(int argc, char **argv)
     sac_error error;
     sac_result result = folder ? sac_folder_create(folder, &error) : SAC_OK;
     if (result == SAC_OK) result = sac_perceive_table_run(&table, &error);
-    if (result == SAC_OK) {
-        sac_perceive_table_say(&table);
-        if (folder) result = sac_perceive_table_save(&table, folder, &error);
+    if (result != SAC_OK) {
+        sac_perceive_table_fini(&table);
+        return sac_console_fail(&error);
     }
-    json_t *json = result == SAC_OK ? sac_perceive_table_json(&table) : NULL;
+    sac_perceive_table_say(&table);
+    json_t *json = sac_perceive_table_json(&table);
+    if (folder) result = sac_perceive_table_save(&table, folder, &error);
     sac_perceive_table_fini(&table);
-    if (result != SAC_OK) return sac_console_fail(&error);
+    if (result != SAC_OK) return sac_console_spoilt(json, &error);
     if (folder) sac_say("Written: %s/index.html\n", folder);
     return sac_console_json(json, true, SAC_EXIT_OK);
 }

@@ -245,14 +245,15 @@ static int tell(const renderer *r, double seconds)
             physics.p50, physics.p99, physics.max, own.p50, own.p99, own.max, prepare.p50, prepare.p99,
             prepare.max);
     return sac_console_json(
-        json_pack("{s:s,s:i,s:i,s:i,s:i,s:i,s:s,s:{s:o,s:o,s:o},s:{s:o,s:o,s:o},s:{s:o,s:o,s:o},s:o,s:o,s:f}",
-                  "scene", r->o->show.scene, "bodies", (int)stats.bodies, "frames", (int)r->o->frames,
-                  "pictures", (int)r->pictures, "width", (int)r->width, "height", (int)r->height, "device",
-                  r->stats.device, "physics_us", "p50", sac_json_number(physics.p50), "p99",
-                  sac_json_number(physics.p99), "max", sac_json_number(physics.max), "show_us", "p50",
-                  sac_json_number(own.p50), "p99", sac_json_number(own.p99), "max", sac_json_number(own.max),
-                  "renderer_us", "p50", sac_json_number(prepare.p50), "p99", sac_json_number(prepare.p99),
-                  "max", sac_json_number(prepare.max), "state_hash",
+        json_pack("{s:o,s:i,s:i,s:i,s:i,s:i,s:s,s:{s:o,s:o,s:o},s:{s:o,s:o,s:o},s:{s:o,s:o,s:o},s:o,s:o,s:f}",
+                  "scene", sac_json_text(r->o->show.scene), "bodies", (int)stats.bodies, "frames",
+                  (int)r->o->frames, "pictures", (int)r->pictures, "width", (int)r->width, "height",
+                  (int)r->height, "device", r->stats.device, "physics_us", "p50",
+                  sac_json_number(physics.p50), "p99", sac_json_number(physics.p99), "max",
+                  sac_json_number(physics.max), "show_us", "p50", sac_json_number(own.p50), "p99",
+                  sac_json_number(own.p99), "max", sac_json_number(own.max), "renderer_us", "p50",
+                  sac_json_number(prepare.p50), "p99", sac_json_number(prepare.p99), "max",
+                  sac_json_number(prepare.max), "state_hash",
                   json_sprintf("%016llx", (unsigned long long)sac_world_hash(world)), "pixel_hash",
                   json_sprintf("%016llx", (unsigned long long)r->hash), "seconds", seconds),
         false, SAC_EXIT_OK);

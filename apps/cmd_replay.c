@@ -67,17 +67,12 @@ static json_t *json_of(const char *path, const outcome *out)
 {
     char hash[17];
     snprintf(hash, sizeof hash, "%016" PRIx64, out->hash);
-    json_t *object =
-        json_pack("{s:s,s:I,s:I,s:s,s:b,s:i,s:o}", "file", path, "frames", (json_int_t)out->frames,
-                  "verified", (json_int_t)out->verified, "state_hash", hash, "complete", out->complete,
-                  "bodies", (int)out->bodies, "seconds", sac_json_number(out->seconds));
+    json_t *object = json_pack("{s:o,s:I,s:I,s:s,s:b,s:i,s:o}", "file", sac_json_text(path), "frames",
+                               (json_int_t)out->frames, "verified", (json_int_t)out->verified, "state_hash",
+                               hash, "complete", out->complete, "bodies", (int)out->bodies, "seconds",
+                               sac_json_number(out->seconds));
     json_object_set_new(object, "first_difference",
                         out->first_other ? json_integer((json_int_t)out->first_other) : json_null());
-    if (!out->complete) {
-        char text[600];
-        json_object_set_new(object, "error", json_string(sac_error_text(&out->error, text, sizeof text)));
-        json_object_set_new(object, "damaged_byte", json_integer((json_int_t)out->error.byte));
-    }
     return object;
 }
 
@@ -106,10 +101,7 @@ int sac_cmd_replay(int argc, char **argv)
     sac_result result = run(path, common.threads, &out);
     if (result != SAC_OK && out.frames == 0) return sac_console_fail(&out.error);
     tell(path, &out, verify);
-    if (result != SAC_OK) {
-        char text[600];
-        fprintf(stderr, "saccade replay: %s\n", sac_error_text(&out.error, text, sizeof text));
-    }
-    code = result == SAC_OK && out.verified == out.frames ? SAC_EXIT_OK : SAC_EXIT_FAILED;
+    if (result != SAC_OK) return sac_console_spoilt(json_of(path, &out), &out.error);
+    code = out.verified == out.frames ? SAC_EXIT_OK : SAC_EXIT_FAILED;
     return sac_console_json(json_of(path, &out), false, code);
 }

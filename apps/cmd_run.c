@@ -94,6 +94,21 @@ static sac_result stage_scene(const run_options *o, bool seed_given, sac_staging
     return sac_staging_builtin(staging, o->scene, &def, error);
 }
 
+/* The figures, and what went wrong beside them: a full disk must not cost what was measured. */
+static int tell(const run_options *o, const sac_staging *staging, const sac_run *run, const sac_run_def *def,
+                const sac_run_album *album, sac_result result, sac_error *error)
+{
+    sac_error late;
+    sac_run_say(o->scene, o->gaze, run, def);
+    if (o->out) {
+        sac_result written = write_out(o, staging, run, def, album, &late);
+        if (written == SAC_OK) sac_say("  %s/index.html\n", o->out);
+        if (written != SAC_OK && result == SAC_OK) result = written, *error = late;
+    }
+    json_t *json = sac_run_json(o->scene, o->gaze, run, def);
+    return result == SAC_OK ? sac_console_json(json, false, SAC_EXIT_OK) : sac_console_spoilt(json, error);
+}
+
 static sac_result run_it(const run_options *o, const sac_common *common, bool seed_given, int *out_code,
                          sac_error *error)
 {
@@ -125,15 +140,14 @@ static sac_result run_it(const run_options *o, const sac_common *common, bool se
     sac_run_album_init(&album, def.frames, o->out ? o->pictures : 0);
     def.look = sac_run_album_look, def.user = &album;
     if (def.keep && def.frames > MOST_KEPT)
-        result = sac_error_set(error, SAC_ERROR_LIMIT, "leave out --out, or run fewer frames",
+        result = sac_error_set(error, SAC_ERROR_ARGUMENT, "leave out --out, or run fewer frames",
                                "--out keeps every frame, %llu are too many", (unsigned long long)def.frames);
-    if (result == SAC_OK) result = sac_run_go(&run, &staging, &def, error);
     if (result == SAC_OK) {
-        sac_run_say(o->scene, o->gaze, &run, &def);
-        if (o->out) result = write_out(o, &staging, &run, &def, &album, error);
-        if (o->out && result == SAC_OK) sac_say("  %s/index.html\n", o->out);
-        if (result == SAC_OK)
-            *out_code = sac_console_json(sac_run_json(o->scene, o->gaze, &run, &def), false, SAC_EXIT_OK);
+        result = sac_run_go(&run, &staging, &def, error);
+        if (run.summed) {
+            *out_code = tell(o, &staging, &run, &def, &album, result, error);
+            result = SAC_OK;
+        }
         sac_run_fini(&run);
     }
     sac_run_album_fini(&album);
@@ -214,6 +228,11 @@ int sac_cmd_run(int argc, char **argv)
     if (is_scene_file(o.scene) && (o.bodies || o.shape))
         return sac_options_usage_error(
             "run", "--bodies and --shape are for built-in scenes; %s says itself what is in it", o.scene);
+    const char *inputs[] = {o.scene, o.gaze, o.shape};
+    for (int i = 0; i < 3; i++)
+        if (sac_same_file(o.record, inputs[i]))
+            return sac_options_usage_error("run", "--record would overwrite '%.200s', which the run needs",
+                                           inputs[i]);
     bool seed_given = o.seed != UINT64_MAX;
     if (!seed_given) o.seed = 1;
     sac_console_init("run", &common);

@@ -215,24 +215,22 @@ int sac_cmd_stability(int argc, char **argv)
     if (result == SAC_OK) sac_shared_scene_destroy(&one);
     if (result == SAC_OK) result = add_policies(&def, policy_list, &error);
     if (result == SAC_OK) result = add_peers(&def, peer_list, &error);
-    if (result != SAC_OK)
-        return result == SAC_ERROR_ARGUMENT
-                   ? sac_options_usage_error("stability", "%s%s%s", error.message,
-                                             error.remedy[0] ? "; " : "", error.remedy)
-                   : sac_console_fail(&error);
+    if (result != SAC_OK) return sac_console_fail(&error);
     if (!def.contender_count)
         return sac_options_usage_error("stability", "nobody to run: --policies and --peers are both none");
     sac_stability stability = {.def = &def};
     if (out) result = sac_folder_create(out, &error);
     if (result == SAC_OK) result = sac_stability_search(&stability, &error);
-    if (result == SAC_OK && out) result = sac_stability_save(&stability, out, &error);
     if (result != SAC_OK) {
         sac_stability_fini(&stability);
         return sac_console_fail(&error);
     }
+    /* What took tens of minutes is told before it is written. */
     say_table(&stability);
-    if (out) sac_say("\nReport: %s/index.html\n", out);
-    code = sac_console_json(sac_stability_json(&stability), false, SAC_EXIT_OK);
+    if (out) result = sac_stability_save(&stability, out, &error);
+    if (out && result == SAC_OK) sac_say("\nReport: %s/index.html\n", out);
+    json_t *json = sac_stability_json(&stability);
+    code = result == SAC_OK ? sac_console_json(json, false, SAC_EXIT_OK) : sac_console_spoilt(json, &error);
     sac_stability_fini(&stability);
     return code;
 }

@@ -29,12 +29,14 @@ int sac_cmd_tree(int argc, char **argv)
         names[i] = verbs[i].name;
         if (argc > 0 && strcmp(argv[0], verbs[i].name) == 0) return verbs[i].run(argc - 1, argv + 1);
     }
-    if (argc < 1 || help) {
+    if (help) {
         printf("Usage: saccade tree info|export|render|compare [arguments]\n\n");
         for (int i = 0; i < VERBS; i++) printf("  %-8s %s\n", verbs[i].name, verbs[i].about);
         printf("\nEach has --help and --json.\n");
-        return help ? SAC_EXIT_OK : SAC_EXIT_USAGE;
+        return SAC_EXIT_OK;
     }
+    if (argc < 1 || argv[0][0] == '-')
+        return sac_options_usage_error("tree", "what? info, export, render or compare");
     const char *meant = sac_options_suggest(argv[0], names);
     if (meant) return sac_options_usage_error("tree", "no '%s' here; did you mean %s?", argv[0], meant);
     return sac_options_usage_error("tree", "no '%s' here; there are info, export, render and compare",
@@ -85,14 +87,14 @@ static json_t *info_json(const sac_tree *tree, const char *path, uint64_t bytes)
     }
     for (int i = 0; i < 6; i++) json_array_append_new(inertia, sac_json_number(m->inertia[i]));
     return json_pack(
-        "{s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:b,s:b,s:b,s:I,s:f,s:[o,o],s:{s:o,s:o,s:o},s:o}", "file", path, "name",
-        tree->name, "method", sac_method_name(tree->method), "branch", (int)tree->branch, "depth",
-        (int)tree->depth, "nodes", (int)tree->node_count, "leaves", (int)tree->leaf_count, "closed",
-        (tree->flags & SAC_TREE_CLOSED) != 0, "solid", (tree->flags & SAC_TREE_SOLID) != 0, "nested",
-        (tree->flags & SAC_TREE_NESTED) != 0, "bytes", (json_int_t)bytes, "bytes_per_node",
-        tree->node_count ? (double)bytes / tree->node_count : 0.0, "box", vector_json(tree->box.low),
-        vector_json(tree->box.high), "mass", "volume", sac_json_number(m->volume), "centre",
-        vector_json(m->centre), "inertia", inertia, "levels", levels);
+        "{s:o,s:o,s:s,s:i,s:i,s:i,s:i,s:b,s:b,s:b,s:I,s:f,s:[o,o],s:{s:o,s:o,s:o},s:o}", "file",
+        sac_json_text(path), "name", sac_json_text(tree->name), "method", sac_method_name(tree->method),
+        "branch", (int)tree->branch, "depth", (int)tree->depth, "nodes", (int)tree->node_count, "leaves",
+        (int)tree->leaf_count, "closed", (tree->flags & SAC_TREE_CLOSED) != 0, "solid",
+        (tree->flags & SAC_TREE_SOLID) != 0, "nested", (tree->flags & SAC_TREE_NESTED) != 0, "bytes",
+        (json_int_t)bytes, "bytes_per_node", tree->node_count ? (double)bytes / tree->node_count : 0.0, "box",
+        vector_json(tree->box.low), vector_json(tree->box.high), "mass", "volume", sac_json_number(m->volume),
+        "centre", vector_json(m->centre), "inertia", inertia, "levels", levels);
 }
 
 static void say_info(const sac_tree *tree, const char *path, uint64_t bytes)
@@ -187,7 +189,7 @@ int sac_cmd_tree_export(int argc, char **argv)
         sac_say("%s: %s nodes, branch %u, %u levels below the root, as %s\n", words[1],
                 sac_text_count(a, tree->node_count), tree->branch, tree->depth,
                 text ? ".sph text" : "baked tree");
-        code = sac_console_json(json_pack("{s:s,s:s,s:i,s:i,s:i}", "file", words[1], "format",
+        code = sac_console_json(json_pack("{s:o,s:s,s:i,s:i,s:i}", "file", sac_json_text(words[1]), "format",
                                           text ? "sph" : "sactree", "nodes", (int)tree->node_count, "branch",
                                           (int)tree->branch, "depth", (int)tree->depth),
                                 false, SAC_EXIT_OK);

@@ -205,15 +205,15 @@ static json_t *compare_json(const comparison *c, const char *folder)
     snprintf(page, sizeof page, "%s/index.html", folder);
     for (uint32_t i = 0; i < c->count; i++) {
         const entry *e = &c->entries[i];
-        json_array_append_new(list,
-                              json_pack("{s:s,s:s,s:o,s:o,s:i,s:s,s:o}", "name", e->name, "method",
-                                        sac_method_name(e->baked.tree->method), "seconds",
-                                        sac_json_number(e->built ? e->baked.seconds : NAN), "cpu_seconds",
-                                        sac_json_number(e->built ? e->baked.cpu_seconds : NAN), "nodes",
-                                        (int)e->baked.tree->node_count, "picture", e->picture, "levels",
-                                        sac_quality_json(e->baked.levels, NULL, e->baked.tree->depth)));
+        json_array_append_new(
+            list, json_pack("{s:o,s:s,s:o,s:o,s:i,s:o,s:o}", "name", sac_json_text(e->name), "method",
+                            sac_method_name(e->baked.tree->method), "seconds",
+                            sac_json_number(e->built ? e->baked.seconds : NAN), "cpu_seconds",
+                            sac_json_number(e->built ? e->baked.cpu_seconds : NAN), "nodes",
+                            (int)e->baked.tree->node_count, "picture", sac_json_text(e->picture), "levels",
+                            sac_quality_json(e->baked.levels, NULL, e->baked.tree->depth)));
     }
-    return json_pack("{s:s,s:o}", "page", page, "trees", list);
+    return json_pack("{s:o,s:o}", "page", sac_json_text(page), "trees", list);
 }
 
 static int pick_methods(const char *text, sac_method *out, uint32_t *count)
@@ -265,13 +265,16 @@ int sac_cmd_tree_compare(int argc, char **argv)
     if (!count) return sac_options_usage_error("tree compare", "which mesh or trees?");
     if (strcmp(up, "y") != 0 && strcmp(up, "z") != 0 && strcmp(up, "auto") != 0)
         return sac_options_usage_error("tree compare", "--up is y, z or auto, not '%s'", up);
+    bool trees = count > 1 || sac_text_ends_in(words[0], ".sactree") || sac_text_ends_in(words[0], ".sph");
+    if (mesh && !trees)
+        return sac_options_usage_error("tree compare", "--mesh is for trees; '%.80s' is the mesh here",
+                                       words[0]);
     if ((code = pick_methods(methods, method_list, &method_count)) >= 0) return code;
     sac_console_init("tree compare", &common);
     def.threads = measure.threads = strip.threads = common.threads;
 
     sac_error error;
     sac_result result = SAC_OK;
-    bool trees = count > 1 || sac_text_ends_in(words[0], ".sactree") || sac_text_ends_in(words[0], ".sph");
     if (!trees || mesh) {
         result = sac_shape_open(trees ? mesh : words[0], triangles, false, &c.shape, &error);
         c.has_shape = result == SAC_OK;

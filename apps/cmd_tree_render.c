@@ -95,9 +95,10 @@ int sac_cmd_tree_render(int argc, char **argv)
         code = sac_console_fail(&error);
     } else {
         sac_say("%s: %ux%u pixels, drawn in %.2f s\n", output, picture.width, picture.height, seconds);
-        code = sac_console_json(json_pack("{s:s,s:i,s:i,s:f}", "file", output, "width", (int)picture.width,
-                                          "height", (int)picture.height, "seconds", seconds),
-                                false, SAC_EXIT_OK);
+        code =
+            sac_console_json(json_pack("{s:o,s:i,s:i,s:f}", "file", sac_json_text(output), "width",
+                                       (int)picture.width, "height", (int)picture.height, "seconds", seconds),
+                             false, SAC_EXIT_OK);
     }
     sac_picture_fini(&picture);
     sac_shape_close(&shape);

@@ -452,9 +452,9 @@ static int tell(const viewer *v)
     sac_show_stats stats;
     sac_show_stats_get(v->show, &stats);
     const sac_insight *insight = sac_show_insight(v->show);
-    return sac_console_json(json_pack("{s:s,s:I,s:f,s:s,s:f,s:i,s:I,s:b,s:f,s:s,s:b,s:b,s:b}", "scene",
-                                      v->o->show.scene, "frames", (json_int_t)v->frames, "frame_ms",
-                                      v->frame_ms, "policy",
+    return sac_console_json(json_pack("{s:o,s:I,s:f,s:s,s:f,s:i,s:I,s:b,s:f,s:s,s:b,s:b,s:b}", "scene",
+                                      sac_json_text(v->o->show.scene), "frames", (json_int_t)v->frames,
+                                      "frame_ms", v->frame_ms, "policy",
                                       sac_show_policy(v->show, sac_show_worlds(v->show) - 1), "budget_us",
                                       (double)sac_show_budget(v->show) * 1e-3, "bodies", (int)stats.bodies,
                                       "steps", (json_int_t)stats.steps, "paused", v->paused, "rate", v->rate,

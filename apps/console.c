@@ -45,40 +45,119 @@ void sac_say(const char *format, ...)
     fflush(stdout);
 }
 
-int sac_console_fail(const sac_error *error)
+/* ---- errors ---- */
+
+void sac_console_listen(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--json") == 0) console.json = true, console.text = false;
+}
+
+/* What to do when whoever failed did not say. */
+static sac_error with_remedy(const sac_error *error)
+{
+    sac_error whole = *error;
+    const char *remedy = error->code == SAC_ERROR_IO ? "check the path, the permissions and the free space"
+                         : error->code == SAC_ERROR_MEMORY ? "ask for less, or close other programs"
+                         : error->code == SAC_ERROR_CORRUPT || error->code == SAC_ERROR_FORMAT
+                             ? "make the file anew"
+                             : "";
+    if (!*whole.remedy) snprintf(whole.remedy, sizeof whole.remedy, "%s", remedy);
+    return whole;
+}
+
+static json_t *text_or_null(const char *text) { return *text ? sac_json_text(text) : json_null(); }
+
+/* One form for all commands; every member is always there. */
+static json_t *error_json(const sac_error *error)
+{
+    return json_pack("{s:s,s:o,s:o,s:o,s:o,s:o}", "code", sac_result_name(error->code), "message",
+                     sac_json_text(error->message), "remedy", text_or_null(error->remedy), "file",
+                     text_or_null(error->file), "line",
+                     error->line > 0 ? json_integer((json_int_t)error->line) : json_null(), "byte",
+                     error->byte >= 0 ? json_integer((json_int_t)error->byte) : json_null());
+}
+
+/* A name nobody knows or a number that cannot be is the caller's; what is wrong inside a file is not. */
+static int exit_code(const sac_error *error)
+{
+    return error->code == SAC_ERROR_ARGUMENT && !*error->file ? SAC_EXIT_USAGE : SAC_EXIT_FAILED;
+}
+
+static void tell(const char *command, const sac_error *error)
 {
     char text[768];
     sac_console_progress_end();
     fflush(stdout);
-    fprintf(stderr, "saccade %s: %s\n", console.command, sac_error_text(error, text, sizeof text));
-    if (console.json) {
-        json_t *object = json_pack("{s:{s:s,s:s,s:s,s:s}}", "error", "code", sac_result_name(error->code),
-                                   "message", error->message, "remedy", error->remedy, "file", error->file);
-        /* A name that is not UTF-8 must not keep the machine from reading the rest. */
-        if (!object) object = json_pack("{s:{s:s}}", "error", "code", sac_result_name(error->code));
-        json_t *inside = json_object_get(object, "error");
-        if (error->line > 0) json_object_set_new(inside, "line", json_integer((json_int_t)error->line));
-        if (error->byte >= 0) json_object_set_new(inside, "byte", json_integer((json_int_t)error->byte));
-        sac_console_json(object, false, SAC_EXIT_FAILED);
-    }
-    return SAC_EXIT_FAILED;
+    fprintf(stderr, "saccade%s%s: %s\n", *command ? " " : "", command,
+            sac_error_text(error, text, sizeof text));
+}
+
+static void print_json(json_t *object, int *code)
+{
+    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(8));
+    if (text) puts(text);
+    if (!text || fflush(stdout) != 0) *code = SAC_EXIT_FAILED;
+    free(text);
+}
+
+int sac_console_spoilt(json_t *object, const sac_error *error)
+{
+    int code = exit_code(error);
+    const sac_error whole = with_remedy(error);
+    tell(console.command, &whole);
+    if (!object) object = json_object();
+    json_object_set_new(object, "error", error_json(&whole));
+    if (console.json) print_json(object, &code);
+    json_decref(object);
+    return code;
+}
+
+static int fail_usage(const char *command, const sac_error *error)
+{
+    int code = SAC_EXIT_USAGE;
+    tell(command, error);
+    fprintf(stderr, "Try: saccade%s%s --help\n", *command ? " " : "", command);
+    if (!console.json) return code;
+    sac_error whole = *error;
+    if (!*whole.remedy)
+        snprintf(whole.remedy, sizeof whole.remedy, "see saccade%s%s --help", *command ? " " : "", command);
+    json_t *object = json_pack("{s:o}", "error", error_json(&whole));
+    print_json(object, &code);
+    json_decref(object);
+    return code;
+}
+
+int sac_console_fail(const sac_error *error)
+{
+    return exit_code(error) == SAC_EXIT_USAGE ? fail_usage(console.command, error)
+                                              : sac_console_spoilt(NULL, error);
+}
+
+int sac_console_fail_usage(const char *command, const char *message)
+{
+    sac_error error;
+    sac_error_set(&error, SAC_ERROR_ARGUMENT, NULL, "%s", message);
+    return fail_usage(command, &error);
 }
 
 int sac_console_json(json_t *object, bool always, int code)
 {
     if (!object) {
-        fprintf(stderr, "saccade %s: the JSON could not be made; out of memory, or a name is not UTF-8\n",
-                console.command);
-        return SAC_EXIT_FAILED;
+        sac_error error;
+        sac_error_set(&error, SAC_ERROR_MEMORY, NULL, "the JSON could not be made");
+        return sac_console_fail(&error);
     }
-    if (console.json || (always && console.text)) {
-        char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(8));
-        if (text) puts(text);
-        if (!text || fflush(stdout) != 0) code = SAC_EXIT_FAILED;
-        free(text);
-    }
+    if (console.json || (always && console.text)) print_json(object, &code);
     json_decref(object);
     return code;
+}
+
+int sac_console_close(int code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    fprintf(stderr, "saccade: standard output could not be written; make room, or send it elsewhere\n");
+    return code == SAC_EXIT_OK ? SAC_EXIT_FAILED : code;
 }
 
 void sac_console_progress_end(void)
@@ -91,7 +170,8 @@ void sac_console_progress_end(void)
 
 bool sac_console_progress(float done, void *user)
 {
-    const uint64_t now = sac_time_now_ns(), bar_ns = 60000000u, line_ns = 5000000000u;
+    /* Seldom: what is being done may be timed, and a terminal costs the caches. */
+    const uint64_t now = sac_time_now_ns(), bar_ns = 250000000u, line_ns = 5000000000u;
     if (!console.progress_start_ns) {
         console.progress_start_ns = now;
         signal(SIGINT, cancel);
@@ -114,6 +194,40 @@ bool sac_console_progress(float done, void *user)
         fflush(stderr);
     }
     return !cancelled;
+}
+
+/* Bytes of the UTF-8 character `text` starts with; 0 for what is none. */
+static size_t character(const unsigned char *text)
+{
+    size_t n = *text < 0x80                    ? 1
+               : *text >= 0xc2 && *text < 0xe0 ? 2
+               : *text >= 0xe0 && *text < 0xf0 ? 3
+               : *text >= 0xf0 && *text < 0xf5 ? 4
+                                               : 0;
+    for (size_t i = 1; i < n; i++)
+        if ((text[i] & 0xc0) != 0x80) return 0;
+    /* Too long a form, a surrogate, past the last. */
+    if ((*text == 0xe0 && text[1] < 0xa0) || (*text == 0xed && text[1] >= 0xa0) ||
+        (*text == 0xf0 && text[1] < 0x90) || (*text == 0xf4 && text[1] >= 0x90))
+        return 0;
+    return n;
+}
+
+json_t *sac_json_text(const char *text)
+{
+    json_t *string = json_string(text);
+    if (string) return string;
+    char *clean = malloc(3 * strlen(text) + 1), *end = clean;
+    if (!clean) return NULL;
+    for (const unsigned char *c = (const unsigned char *)text; *c;) {
+        size_t n = character(c);
+        memcpy(end, n ? (const char *)c : "\xef\xbf\xbd", n ? n : 3);
+        end += n ? n : 3, c += n ? n : 1;
+    }
+    *end = 0;
+    string = json_string(clean);
+    free(clean);
+    return string;
 }
 
 json_t *sac_json_number(double value) { return isfinite(value) ? json_real(value) : json_null(); }

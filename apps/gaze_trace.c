@@ -18,9 +18,11 @@ sac_result sac_gaze_trace_open(sac_gaze_trace *out, const char *name, sac_error 
         sac_gaze_source_start(out->source, sac_gaze_trace_now_ns(0));
         return SAC_OK;
     }
-    const char *meant = result == SAC_ERROR_IO ? sac_options_suggest(name, names) : NULL;
+    /* A script with a mistake in its numbers has said so itself. */
+    bool unknown = result == SAC_ERROR_IO || (result == SAC_ERROR_ARGUMENT && !strpbrk(name, ":@"));
+    const char *meant = unknown ? sac_options_suggest(name, names) : NULL;
     if (!meant) {
-        if (result == SAC_ERROR_IO && error)
+        if (unknown && error)
             snprintf(
                 error->remedy, sizeof error->remedy,
                 "give center, none, sweep, fixation:YAW,PITCH, pursuit:RADIUS,PERIOD, saccades:SEED or a "
@@ -29,7 +31,9 @@ sac_result sac_gaze_trace_open(sac_gaze_trace *out, const char *name, sac_error 
     }
     char remedy[64];
     snprintf(remedy, sizeof remedy, "did you mean %s?", meant);
-    return sac_error_set(error, SAC_ERROR_IO, remedy, "'%.100s' is neither a way to look nor a file", name);
+    sac_error_set(error, result, remedy, "'%.100s' is neither a way to look nor a file", name);
+    if (result == SAC_ERROR_IO) sac_error_in_file(error, name);
+    return result;
 }
 
 void sac_gaze_trace_fini(sac_gaze_trace *trace) { sac_gaze_source_close(&trace->source); }

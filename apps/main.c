@@ -1,9 +1,11 @@
 /* saccade: the program. Finds the command and hands it the rest. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "apps/commands.h"
+#include "apps/console.h"
 #include "apps/options.h"
 #include "base/cpu.h"
 
@@ -37,7 +39,7 @@ static void print_help(void)
     printf("  %-9s %s\n  %-9s %s\n", "help", "this text, or the help of a command", "version",
            "version and what this machine runs");
     printf(
-        "\nEvery command has --help and --json. Exit codes: 0 done, 1 failed, 2 wrong usage.\n"
+        "\nEvery command has --help and --json. Exit codes: 0 done, 1 failed, 2 a mistake in the call.\n"
         "\n  saccade run pile --bodies 500 --gaze sweep --out report\n  saccade bake knot -o knot.sactree\n"
         "  saccade tree render knot.sactree --mesh knot -o knot.png\n");
 }
@@ -52,9 +54,8 @@ static void check_simd(void)
             sac_simd_name(sac_simd_active()));
 }
 
-int main(int argc, char **argv)
+static int command(int argc, char **argv)
 {
-    check_simd();
     if (argc < 2) {
         print_help();
         return SAC_EXIT_USAGE;
@@ -81,4 +82,13 @@ int main(int argc, char **argv)
     const char *meant = sac_options_suggest(name, names);
     if (meant) return sac_options_usage_error("", "no command '%s'; did you mean %s?", name, meant);
     return sac_options_usage_error("", "no command '%s'", name);
+}
+
+int main(int argc, char **argv)
+{
+    /* A file that may not grow is an error to be told, not the end. */
+    signal(SIGXFSZ, SIG_IGN);
+    sac_console_listen(argc, argv);
+    check_simd();
+    return sac_console_close(command(argc, argv));
 }

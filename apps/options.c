@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/console.h"
+
 enum { MOST_CANDIDATES = 64, MOST_WORD = 48 };
 
 /* Edits between two words (insert, delete, replace, swap of neighbours); long words count as far apart. */
@@ -47,13 +49,12 @@ const char *sac_options_suggest(const char *word, const char *const *candidates)
 
 int sac_options_usage_error(const char *command, const char *format, ...)
 {
+    char message[400];
     va_list list;
     va_start(list, format);
-    fprintf(stderr, "saccade%s%s: ", *command ? " " : "", command);
-    vfprintf(stderr, format, list);
-    fprintf(stderr, "\nTry: saccade%s%s --help\n", *command ? " " : "", command);
+    vsnprintf(message, sizeof message, format, list);
     va_end(list);
-    return SAC_EXIT_USAGE;
+    return sac_console_fail_usage(command, message);
 }
 
 static void print_option(const sac_option *option)
@@ -81,19 +82,22 @@ static void print_help(const sac_command *command, const sac_option *common, siz
     if (command->notes) printf("\n%s\n", command->notes);
 }
 
-/* Whole text is a number in range? */
+/* Whole text is a number in range? Blanks, hexadecimals and words for infinity are taken by strtod, not here.
+ */
 static bool read_number(const sac_option *option, const char *text)
 {
     char *end;
+    bool real = option->kind == SAC_OPTION_NUMBER;
     errno = 0;
-    if (option->kind == SAC_OPTION_NUMBER) {
+    if (text[strspn(text, real ? "0123456789+-.eE" : "0123456789")]) return false;
+    if (real) {
         double x = strtod(text, &end);
         if (end == text || *end || !isfinite(x) || x < option->least || x > option->most) return false;
         *(double *)option->value = x;
         return true;
     }
     unsigned long long x = strtoull(text, &end, 10);
-    if (end == text || *end || errno || *text == '-') return false;
+    if (end == text || *end || errno) return false;
     if (option->kind == SAC_OPTION_SEED) {
         *(uint64_t *)option->value = x;
         return true;
@@ -187,7 +191,8 @@ int sac_options_parse(const sac_command *command, int argc, char **argv, sac_com
             *(bool *)option->value = true;
             continue;
         }
-        if (!value && i + 1 < argc) value = argv[++i];
+        /* The next option is no value: somebody forgot this one's. --name=--value for whoever means it. */
+        if (!value && i + 1 < argc && strncmp(argv[i + 1], "--", 2) != 0) value = argv[++i];
         if (!value)
             return sac_options_usage_error(command->name, "--%s needs a value: --%s %s", option->name,
                                            option->name, option->argument);

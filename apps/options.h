@@ -60,7 +60,8 @@ int sac_options_parse(const sac_command *command, int argc, char **argv, sac_com
 /* The candidate closest to `word`, NULL when none is close enough to be meant. `candidates` ends in NULL. */
 const char *sac_options_suggest(const char *word, const char *const *candidates);
 
-/* "saccade NAME: message" and where the help is, on standard error; returns SAC_EXIT_USAGE. */
+/* "saccade NAME: message" and where the help is, as sac_console_fail_usage tells it; returns SAC_EXIT_USAGE.
+ */
 int sac_options_usage_error(const char *command, const char *format, ...) SAC_PRINTF(2, 3);
 
 #endif

@@ -7,8 +7,9 @@
 #include <sys/resource.h>
 
 #include "apps/console.h"
+#include "apps/run_looks.h"
 
-enum { LOOK_FRAMES = 45, MOST_SPINS = 20000, MOST_DEPTHS = 1 << 22 };
+enum { MOST_SPINS = 20000 };
 static const double MISS_US = 250; /* beyond the budget: more than reading clocks and a cold cache explain */
 
 typedef struct runner {
@@ -17,15 +18,9 @@ typedef struct runner {
     const sac_run_def *def;
     sac_world *world;
     sac_viewer viewer;
-    double *step, *cpu, *over, *jnd[3]; /* one a frame */
+    double *step, *cpu, *over, *record, *jnd[3]; /* one a frame */
     sac_noise_floor floor;
-    /* penetration: bodies of the most common shape made of spheres */
-    sac_shared_scene spheres;
-    sac_peer_pose *poses;
-    uint32_t pose_room, prop;
-    float scale;
-    sac_penetration_room room;
-    sac_array(double) depths;
+    sac_run_looks looks;
 } runner;
 
 const char *sac_rung_name(uint32_t rung)
@@ -50,7 +45,8 @@ sac_run_def sac_default_run_def(void)
                          .policy = "jnd",
                          .threads = 1,
                          .substeps = 4,
-                         .seed = 1};
+                         .seed = 1,
+                         .log_bytes = SAC_POSE_LOG_BYTES};
 }
 
 void sac_run_fini(sac_run *run)
@@ -59,93 +55,9 @@ void sac_run_fini(sac_run *run)
     sac_array_fini(&run->floor_us);
 }
 
-/* ---- looks ---- */
-
 static sac_result no_memory(sac_error *error)
 {
     return sac_error_set(error, SAC_ERROR_MEMORY, "run fewer frames", "no memory for the figures");
-}
-
-static float scale_of(const sac_staging *s, uint32_t prop)
-{
-    for (size_t i = 0; i < s->actors.count; i++)
-        if (s->actors.data[i].prop == prop) return s->actors.data[i].def.scale;
-    return s->script_most && s->script_prop == prop ? s->script_body.scale : 1;
-}
-
-/* The leaf spheres of the shape most bodies have, as the measure of penetration wants them: all of one size,
- * that of the first. */
-static sac_result gather_spheres(runner *r, sac_error *error)
-{
-    const sac_staging *s = r->staging;
-    uint32_t *votes = sac_alloc_zero(s->props.count + 1, sizeof *votes), best = UINT32_MAX, most = 0;
-    if (!votes) return no_memory(error);
-    for (size_t i = 0; i < s->actors.count; i++)
-        votes[s->actors.data[i].prop] += s->actors.data[i].def.kind == SAC_BODY_DYNAMIC;
-    bool several = s->script_props > 1; /* of several sizes: nothing to compare */
-    if (s->script_most && !several) votes[s->script_prop] += s->script_most;
-    for (uint32_t i = 0; i < s->props.count; i++)
-        if (s->props.data[i].tree && votes[i] > most) best = i, most = votes[i];
-    sac_free(votes, s->props.count + 1, sizeof *votes);
-    r->prop = best;
-    if (best == UINT32_MAX) return SAC_OK;
-    const sac_tree *tree = s->props.data[best].tree;
-    uint32_t count = 0, room = tree->leaf_count;
-    float scale = r->scale = scale_of(s, best);
-    r->spheres.spheres = sac_alloc(room, sizeof *r->spheres.spheres);
-    r->poses = sac_alloc(most, sizeof *r->poses);
-    r->spheres.sphere_count = room;
-    if (s->glazed) r->spheres.side = s->glass.high[0] - s->glass.low[0];
-    r->pose_room = most;
-    if (!r->spheres.spheres || !r->poses) return no_memory(error);
-    for (uint32_t id = 0; id < tree->block_count * SAC_LANES && count < room; id++) {
-        sac_tree_node_info node;
-        if (!sac_tree_node(tree, id, &node) || !node.leaf) continue;
-        for (int k = 0; k < 3; k++) r->spheres.spheres[count][k] = node.centre[k] * scale;
-        r->spheres.spheres[count++][3] = node.radius * scale;
-    }
-    return SAC_OK;
-}
-
-static sac_result look_at_penetration(runner *r, sac_error *error)
-{
-    sac_run *run = r->run;
-    if (r->prop == UINT32_MAX) return SAC_OK;
-    uint32_t there = sac_world_bodies(r->world, NULL, 0), count = 0;
-    sac_shape_id shape = r->staging->props.data[r->prop].id;
-    sac_body_id *ids = sac_alloc(there ? there : 1, sizeof *ids);
-    if (!ids) return no_memory(error);
-    sac_world_bodies(r->world, ids, there);
-    for (uint32_t i = 0; i < there && count < r->pose_room; i++) {
-        sac_body_state state;
-        if (sac_body_get(r->world, ids[i], &state, NULL) != SAC_OK || state.shape.value != shape.value ||
-            state.kind != SAC_BODY_DYNAMIC || state.pose.scale != r->scale)
-            continue;
-        memcpy(r->poses[count].position, state.pose.translation, sizeof r->poses[count].position);
-        memcpy(r->poses[count++].rotation, state.pose.rotation, sizeof r->poses[count].rotation);
-    }
-    sac_free(ids, there ? there : 1, sizeof *ids);
-    r->spheres.body_count = count;
-    if (!count) return SAC_OK;
-    sac_result result =
-        sac_penetration_measure(&r->room, &r->spheres, r->poses, NULL, &run->last_penetration, error);
-    size_t fresh = result == SAC_OK ? r->room.depths.count : 0;
-    run->floor_mm = fmax(run->floor_mm, run->last_penetration.floor_mm);
-    if (r->depths.count + fresh > MOST_DEPTHS) fresh = MOST_DEPTHS - r->depths.count;
-    if (fresh && !sac_array_reserve(&r->depths, r->depths.count + fresh)) return no_memory(error);
-    if (fresh) memcpy(r->depths.data + r->depths.count, r->room.depths.data, fresh * sizeof *r->depths.data);
-    r->depths.count += fresh;
-    return result;
-}
-
-static sac_result look(runner *r, sac_error *error)
-{
-    sac_run *run = r->run;
-    run->census = sac_staging_census(r->staging, r->world);
-    run->lost_most = run->census.lost > run->lost_most ? run->census.lost : run->lost_most;
-    run->energy_last = sac_world_energy(r->world);
-    run->energy_most = fmax(run->energy_most, run->energy_last);
-    return look_at_penetration(r, error);
 }
 
 /* ---- frames ---- */
@@ -175,6 +87,11 @@ static sac_result run_frame(runner *r, uint64_t frame, sac_error *error)
     cpu = sac_time_thread_cpu_ns() - cpu;
     if (result != SAC_OK) return result;
 
+    /* Recording comes behind the step and is told beside it. */
+    uint64_t record_wall, record_cpu;
+    sac_record_cost(r->world, &record_wall, &record_cpu);
+    stop -= record_wall, cpu -= record_cpu;
+    r->record[frame] = (double)record_cpu * 1e-3;
     double wall_us = (double)(stop - start) * 1e-3, cpu_us = (double)cpu * 1e-3,
            budget_us = (double)def->budget_ns * 1e-3;
     double step_us = def->credits ? (double)report.spent_ns * 1e-3 : wall_us;
@@ -199,7 +116,8 @@ static sac_result run_frame(runner *r, uint64_t frame, sac_error *error)
         if (r->viewer.gaze.valid) memcpy(row.gaze, r->viewer.gaze.direction, sizeof row.gaze);
         if (!sac_array_push(&run->rows, row)) return no_memory(error);
     }
-    if ((frame + 1) % LOOK_FRAMES == 0 || frame + 1 == def->frames) result = look(r, error);
+    if (sac_run_looks_due(frame, def->frames))
+        result = sac_run_looks_take(&r->looks, r->staging, r->world, run, error);
     if (def->look) def->look(r->staging, r->world, &r->viewer, frame, def->user);
     return result;
 }
@@ -217,7 +135,7 @@ static sac_result run_frames(runner *r, sac_error *error)
         else
             result = run_frame(r, frame, error);
     }
-    sac_console_progress_end();
+    if (result != SAC_OK) sac_console_progress_end();
     return result;
 }
 
@@ -243,6 +161,8 @@ static sac_result summarise(runner *r, sac_error *error)
     run->cpu_us = sac_percentiles_of(r->cpu, n);
     run->overshoot_us =
         r->def->budget_ns ? sac_percentiles_of(r->over, n) : (sac_percentiles){NAN, NAN, NAN, NAN, NAN};
+    run->record_us =
+        r->def->record ? sac_percentiles_of(r->record, n) : (sac_percentiles){NAN, NAN, NAN, NAN, NAN};
     run->jnd_p50 = share_of(r->jnd[0], n, 0.5);
     run->jnd_p95 = share_of(r->jnd[1], n, 0.95);
     run->jnd_max = share_of(r->jnd[2], n, 1);
@@ -250,18 +170,28 @@ static sac_result summarise(runner *r, sac_error *error)
     for (size_t i = 0; i < r->floor.wall_us.count; i++)
         if (!sac_array_push(&run->floor_us, r->floor.wall_us.data[i])) return no_memory(error);
     run->noise_us = sac_noise_floor_wall_us(&r->floor);
-    if (r->prop == UINT32_MAX)
-        run->penetration_mean_mm = run->penetration_p99_mm = run->penetration_max_mm = NAN;
-    if (r->depths.count) {
-        sac_percentiles p = sac_percentiles_of(r->depths.data, r->depths.count);
-        run->penetration_mean_mm = p.mean, run->penetration_p99_mm = p.p99, run->penetration_max_mm = p.max;
-    }
     run->state_hash = sac_world_hash(r->world);
     run->bodies = run->census.dynamic;
     sac_world_counters(r->world, &counters);
     run->world_bytes = counters.bytes;
     run->process_bytes = getrusage(RUSAGE_SELF, &usage) == 0 ? (size_t)usage.ru_maxrss * 1024 : 0;
     return SAC_OK;
+}
+
+/* A run that was stopped has figures too: of the frames until then. */
+static sac_result run_and_sum(runner *r, sac_error *error)
+{
+    sac_result result = run_frames(r, error);
+    bool stopped = result == SAC_ERROR_CANCELLED && r->run->frames;
+    if (result != SAC_OK && !stopped) return result;
+    if (stopped && sac_run_looks_take(&r->looks, r->staging, r->world, r->run, NULL) != SAC_OK) return result;
+    sac_result measured = sac_run_looks_measure(&r->looks, r->run, !stopped, stopped ? NULL : error);
+    sac_console_progress_end();
+    if (result == SAC_OK) result = measured;
+    if (measured != SAC_OK && measured != SAC_ERROR_CANCELLED) return result;
+    sac_result summed = summarise(r, stopped ? NULL : error);
+    r->run->summed = summed == SAC_OK;
+    return result == SAC_OK ? summed : result;
 }
 
 static sac_result make_world(runner *r, sac_error *error)
@@ -281,27 +211,42 @@ static sac_result make_world(runner *r, sac_error *error)
     return result;
 }
 
+/* All that is filled between two frames, touched now: a page that is touched first there is the kernel's work
+ * on the caches of the next step. */
+static sac_result make_room(runner *r, sac_error *error)
+{
+    const sac_run_def *def = r->def;
+    sac_run *run = r->run;
+    size_t spins = def->quiet_floor ? 0 : def->frames < MOST_SPINS ? def->frames : MOST_SPINS;
+    if (!sac_array_reserve(&r->floor.wall_us, spins) || !sac_array_reserve(&r->floor.cpu_us, spins))
+        return no_memory(error);
+    if (spins) memset(r->floor.wall_us.data, 0, spins * sizeof *r->floor.wall_us.data);
+    if (spins) memset(r->floor.cpu_us.data, 0, spins * sizeof *r->floor.cpu_us.data);
+    if (def->keep) {
+        if (!sac_array_reserve(&run->rows, def->frames)) return no_memory(error);
+        memset(run->rows.data, 0, def->frames * sizeof *run->rows.data);
+    }
+    return sac_run_looks_init(&r->looks, r->staging, def->frames, def->log_bytes, error);
+}
+
 sac_result sac_run_go(sac_run *out_run, sac_staging *staging, const sac_run_def *given, sac_error *error)
 {
     static const sac_gaze_trace middle = {0};
     sac_run_def def = *given;
     if (!def.gaze) def.gaze = &middle;
-    runner r = {.run = out_run, .staging = staging, .def = &def, .prop = UINT32_MAX};
+    runner r = {.run = out_run, .staging = staging, .def = &def};
     uint64_t begin = sac_time_now_ns();
     *out_run = (sac_run){0};
-    double **arrays[] = {&r.step, &r.cpu, &r.over, &r.jnd[0], &r.jnd[1], &r.jnd[2]};
+    double **arrays[] = {&r.step, &r.cpu, &r.over, &r.record, &r.jnd[0], &r.jnd[1], &r.jnd[2]};
     enum { ARRAYS = sizeof arrays / sizeof *arrays };
     sac_result result = sac_staging_open(staging, def.threads, error);
     /* Zeroed, so that a long run touches its memory at the start and not little by little. */
     for (int i = 0; i < ARRAYS && result == SAC_OK; i++)
         if (!(*arrays[i] = sac_alloc_zero(def.frames, sizeof **arrays[i]))) result = no_memory(error);
-    if (result == SAC_OK && def.keep && !sac_array_reserve(&out_run->rows, def.frames))
-        result = no_memory(error);
-    if (result == SAC_OK) result = gather_spheres(&r, error);
+    if (result == SAC_OK) result = make_room(&r, error);
     if (result == SAC_OK) result = make_world(&r, error);
     r.viewer = sac_staging_viewer(staging);
-    if (result == SAC_OK) result = run_frames(&r, error);
-    if (result == SAC_OK) result = summarise(&r, error);
+    if (result == SAC_OK) result = run_and_sum(&r, error);
     if (def.record && r.world) {
         sac_error late;
         sac_result stopped = sac_record_stop(r.world, &late);
@@ -312,12 +257,8 @@ sac_result sac_run_go(sac_run *out_run, sac_staging *staging, const sac_run_def 
     }
     sac_world_destroy(&r.world);
     for (int i = 0; i < ARRAYS; i++) sac_free(*arrays[i], def.frames, sizeof **arrays[i]);
-    sac_free(r.spheres.spheres, r.spheres.sphere_count, sizeof *r.spheres.spheres);
-    sac_free(r.poses, r.pose_room, sizeof *r.poses);
-    sac_penetration_room_fini(&r.room);
+    sac_run_looks_fini(&r.looks);
     sac_noise_floor_fini(&r.floor);
-    sac_array_fini(&r.depths);
     out_run->seconds = (double)(sac_time_now_ns() - begin) * 1e-9;
-    if (result != SAC_OK) sac_run_fini(out_run);
     return result;
 }

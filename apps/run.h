@@ -32,6 +32,7 @@ typedef struct sac_run_def {
     const sac_gaze_trace *gaze; /* NULL: at the middle */
     bool keep;                  /* every frame's report, for telemetry; costs about 1 kB a frame */
     bool quiet_floor;           /* do not measure the noise floor */
+    size_t log_bytes;           /* default 64 MB: poses kept for measuring overlaps after the run */
     sac_run_look *look;         /* may be NULL */
     void *user;
 } sac_run_def;
@@ -49,16 +50,19 @@ typedef struct sac_run {
     uint32_t bodies; /* dynamic, at the end */
     /* Microseconds; in credits mode steps and overshoot are those of the credit clock. */
     sac_percentiles step_us, cpu_us, overshoot_us, noise_us;
-    uint64_t misses;     /* steps whose own CPU time was more than 250 us beyond the budget */
-    uint64_t late;       /* steps whose wall time was: misses, and stolen cores */
-    sac_census census;   /* at the end */
-    uint32_t lost_most;  /* at any of the looks */
-    uint64_t not_finite; /* bodies the world had to put back, all frames */
+    sac_percentiles record_us; /* CPU time of recording, behind each step and in none of the above; or NaN */
+    uint64_t misses;           /* steps whose own CPU time was more than 250 us beyond the budget */
+    uint64_t late;             /* steps whose wall time was: misses, and stolen cores */
+    sac_census census;         /* at the end */
+    uint32_t lost_most;        /* at any of the looks */
+    uint64_t not_finite;       /* bodies the world had to put back, all frames */
     uint32_t contacts_max;
     double penetration_mean_mm, penetration_p99_mm,
         penetration_max_mm; /* of all looks, every 45 frames; NaN: no body is made of spheres */
     sac_penetration last_penetration;
-    double floor_mm;                  /* deepest into the floor of a glass box, at any look */
+    uint32_t drains; /* times the poses filled their room and were measured in mid-run: the next frame may be
+                        late for it */
+    double floor_mm; /* deepest into the floor of a glass box, at any look */
     double jnd_p50, jnd_p95, jnd_max; /* median of the frames' medians, 95 % of their 95 %, most of all */
     double returned_us_mean;
     uint64_t rungs[SAC_RUNGS];
@@ -68,13 +72,16 @@ typedef struct sac_run {
     uint64_t late_allocations;                     /* in the second half of the run */
     size_t world_bytes, process_bytes;             /* at the end; the process' is its greatest */
     double seconds;                                /* all of it, wall */
+    bool summed;                                   /* the figures above are there */
     sac_array(sac_run_row) rows;                   /* when kept */
     sac_array(double) floor_us;                    /* overshoot of the spin loop, in order */
 } sac_run;
 
 sac_run_def sac_default_run_def(void);
-/* Opens the staging if that has not been done, makes a world, runs it and lets it go. ERROR_CANCELLED after
- * Ctrl-C. On failure there is nothing to release. */
+/* Opens the staging if that has not been done, makes a world, runs it and lets it go. What was measured is
+ * not lost with what went wrong later: after Ctrl-C (ERROR_CANCELLED) and when the recording failed
+ * (ERROR_IO, with its file) `out_run->summed` says whether there are figures, of all frames done.
+ * sac_run_fini whatever the result. */
 sac_result sac_run_go(sac_run *out_run, sac_staging *staging, const sac_run_def *def, sac_error *error);
 void sac_run_fini(sac_run *run);
 

@@ -33,11 +33,8 @@ json_t *sac_run_json(const char *scene, const char *gaze, const sac_run *run, co
     char hash[20];
     const sac_penetration *end = &run->last_penetration;
     json_t *o = json_object(), *ladder = json_object();
-    if (json_object_set_new(o, "scene", json_string(scene)) != 0 ||
-        json_object_set_new(o, "gaze", json_string(gaze)) != 0) { /* a name that is not UTF-8 */
-        json_decref(o), json_decref(ladder);
-        return NULL;
-    }
+    json_object_set_new(o, "scene", sac_json_text(scene));
+    json_object_set_new(o, "gaze", sac_json_text(gaze));
     json_object_set_new(o, "policy", json_string(def->policy));
     json_object_set_new(o, "clock", json_string(def->credits ? "credits" : "wall"));
     set_count(o, "bodies", run->bodies);
@@ -49,6 +46,7 @@ json_t *sac_run_json(const char *scene, const char *gaze, const sac_run *run, co
     json_object_set_new(o, "cpu_us", percentiles_json(&run->cpu_us));
     json_object_set_new(o, "overshoot_us", percentiles_json(&run->overshoot_us));
     json_object_set_new(o, "noise_floor_us", percentiles_json(&run->noise_us));
+    json_object_set_new(o, "record_us", percentiles_json(&run->record_us));
     set_count(o, "misses", run->misses);
     set_count(o, "late", run->late);
     set_count(o, "lost_bodies", run->census.lost);
@@ -63,6 +61,7 @@ json_t *sac_run_json(const char *scene, const char *gaze, const sac_run *run, co
                         three("mean", known ? end->mean_mm : NAN, "p99", known ? end->p99_mm : NAN, "max",
                               known ? end->max_mm : NAN));
     set_number(o, "floor_mm", run->floor_mm);
+    set_count(o, "drains", run->drains);
     json_object_set_new(o, "jnd_left", three("p50", run->jnd_p50, "p95", run->jnd_p95, "max", run->jnd_max));
     set_number(o, "returned_us_mean", run->returned_us_mean);
     for (uint32_t i = 0; i < SAC_RUNGS; i++) set_count(ladder, sac_rung_name(i), run->rungs[i]);
@@ -100,6 +99,7 @@ void sac_run_say(const char *scene, const char *gaze, const sac_run *run, const 
     say_row("own CPU time", &run->cpu_us);
     say_row("overshoot", &run->overshoot_us);
     say_row("noise floor (spin loop)", &run->noise_us);
+    say_row("recording, behind the step", &run->record_us);
     if (def->budget_ns)
         sac_say("  misses %llu (own CPU time more than 250 us over), late %llu (wall time), returned %.0f us "
                 "a frame\n",
@@ -112,6 +112,10 @@ void sac_run_say(const char *scene, const char *gaze, const sac_run *run, const 
         sac_say("  overlap, mm: mean %.2f, 99 %% %.2f, max %.1f; at the end %.2f, %.2f, %.1f\n",
                 run->penetration_mean_mm, run->penetration_p99_mm, run->penetration_max_mm,
                 run->last_penetration.mean_mm, run->last_penetration.p99_mm, run->last_penetration.max_mm);
+    if (run->drains)
+        sac_say("  overlaps were measured in mid-run %u times, for the poses had no more room: the frames "
+                "after may be late for it\n",
+                run->drains);
     sac_say("  contacts up to %s; bodies lost %u, not finite %llu\n", sac_text_count(a, run->contacts_max),
             run->census.lost, (unsigned long long)(run->not_finite + run->census.not_finite));
     if (run->simulated < run->awake)

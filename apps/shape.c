@@ -1,5 +1,6 @@
 #include "apps/shape.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,7 +25,7 @@ static void base_name(const char *path, char *out, size_t size)
     snprintf(out, size, "%.*s", length, start);
 }
 
-static sac_result no_such_shape(const char *argument, sac_error *error)
+static sac_result no_such_shape(const char *argument, int reason, sac_error *error)
 {
     const char *names[MOST_NAMES + 1];
     char remedy[sizeof error->remedy];
@@ -43,8 +44,16 @@ static sac_result no_such_shape(const char *argument, sac_error *error)
         for (size_t i = 0; i < count && length < sizeof remedy; i++)
             length += (size_t)snprintf(remedy + length, sizeof remedy - length, " %s", names[i]);
     }
-    return sac_error_set(error, SAC_ERROR_IO, remedy, "'%.120s' is neither a file nor a built-in shape",
-                         argument);
+    /* What looks like a path is a file that is not there; a word is a name nobody knows. */
+    if (word != argument || !strpbrk(word, "./"))
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, remedy,
+                             "'%.120s' is neither a file nor a built-in shape", argument);
+    if (reason != ENOENT)
+        sac_error_set(error, SAC_ERROR_IO, "check the permissions", "%s", strerror(reason));
+    else
+        sac_error_set(error, SAC_ERROR_IO, remedy, "neither a file nor a built-in shape");
+    sac_error_in_file(error, argument);
+    return SAC_ERROR_IO;
 }
 
 static sac_result import_mesh(const char *path, sac_mesh **out_mesh, sac_error *error)
@@ -67,7 +76,9 @@ sac_result sac_shape_open(const char *argument, uint32_t triangles, bool as_sphe
     bool forced = strncmp(argument, "builtin:", 8) == 0;
     const char *word = forced ? argument + 8 : argument;
     struct stat status;
+    errno = 0;
     bool is_file = !forced && stat(argument, &status) == 0;
+    int reason = errno;
     sac_result result;
     if (is_file && S_ISDIR(status.st_mode)) {
         sac_error_set(error, SAC_ERROR_IO, "give a file in it", "this is a folder");
@@ -89,7 +100,7 @@ sac_result sac_shape_open(const char *argument, uint32_t triangles, bool as_sphe
         snprintf(out->name, sizeof out->name, "%s", word);
         result = sac_mesh_builtin(word, triangles, &out->mesh, error);
     } else {
-        return no_such_shape(argument, error);
+        return no_such_shape(argument, reason, error);
     }
     if (result == SAC_OK) result = sac_mesh_repair(out->mesh, &out->report, error);
     if (result != SAC_OK) {
@@ -148,13 +159,15 @@ void sac_shape_say(const sac_shape *shape)
 
 json_t *sac_shape_json(const sac_shape *shape)
 {
-    if (!shape->mesh) return json_pack("{s:s,s:i}", "name", shape->name, "spheres", (int)shape->sphere_count);
+    if (!shape->mesh)
+        return json_pack("{s:o,s:i}", "name", sac_json_text(shape->name), "spheres",
+                         (int)shape->sphere_count);
     const sac_mesh_report *r = &shape->report;
-    return json_pack("{s:s,s:i,s:i,s:b,s:{s:i,s:i,s:i,s:i,s:i,s:i,s:b}}", "name", shape->name, "vertices",
-                     (int)shape->mesh->vertex_count, "triangles", (int)shape->mesh->triangle_count, "closed",
-                     r->closed, "repair", "welded_vertices", (int)r->welded_vertices, "unused_vertices",
-                     (int)r->unused_vertices, "degenerate_triangles", (int)r->degenerate_triangles,
-                     "duplicate_triangles", (int)r->duplicate_triangles, "boundary_edges",
-                     (int)r->boundary_edges, "nonmanifold_edges", (int)r->nonmanifold_edges, "flipped",
-                     r->flipped);
+    return json_pack("{s:o,s:i,s:i,s:b,s:{s:i,s:i,s:i,s:i,s:i,s:i,s:b}}", "name", sac_json_text(shape->name),
+                     "vertices", (int)shape->mesh->vertex_count, "triangles",
+                     (int)shape->mesh->triangle_count, "closed", r->closed, "repair", "welded_vertices",
+                     (int)r->welded_vertices, "unused_vertices", (int)r->unused_vertices,
+                     "degenerate_triangles", (int)r->degenerate_triangles, "duplicate_triangles",
+                     (int)r->duplicate_triangles, "boundary_edges", (int)r->boundary_edges,
+                     "nonmanifold_edges", (int)r->nonmanifold_edges, "flipped", r->flipped);
 }

@@ -405,25 +405,17 @@ sac_viewer sac_staging_viewer(const sac_staging *staging)
     return viewer;
 }
 
-sac_census sac_staging_census(const sac_staging *staging, const sac_world *world)
+void sac_census_count(sac_census *census, const sac_staging *staging, const sac_body_state *state)
 {
-    sac_census census = {.bodies = sac_world_bodies(world, NULL, 0)};
-    sac_body_id *ids = sac_alloc(census.bodies ? census.bodies : 1, sizeof *ids);
-    uint32_t count = ids ? sac_world_bodies(world, ids, census.bodies) : 0;
-    for (uint32_t i = 0; i < count; i++) {
-        sac_body_state state;
-        if (sac_body_get(world, ids[i], &state, NULL) != SAC_OK || state.kind != SAC_BODY_DYNAMIC) continue;
-        bool finite = sac_vec3_is_finite(state.centre) && sac_vec3_is_finite(state.velocity) &&
-                      sac_vec3_is_finite(state.spin),
-             out = false;
-        for (int k = 0; k < 3 && finite; k++)
-            out = out || fabsf(state.centre[k]) > 1e5f ||
-                  (staging->bounded && !(state.centre[k] >= staging->bounds.low[k] &&
-                                         state.centre[k] <= staging->bounds.high[k]));
-        census.dynamic++;
-        census.lost += out || !finite;
-        census.not_finite += !finite;
-    }
-    sac_free(ids, census.bodies ? census.bodies : 1, sizeof *ids);
-    return census;
+    if (state->kind != SAC_BODY_DYNAMIC) return;
+    bool finite = sac_vec3_is_finite(state->centre) && sac_vec3_is_finite(state->velocity) &&
+                  sac_vec3_is_finite(state->spin),
+         out = false;
+    for (int k = 0; k < 3 && finite; k++)
+        out = out || fabsf(state->centre[k]) > 1e5f ||
+              (staging->bounded &&
+               !(state->centre[k] >= staging->bounds.low[k] && state->centre[k] <= staging->bounds.high[k]));
+    census->dynamic++;
+    census->lost += out || !finite;
+    census->not_finite += !finite;
 }

@@ -16,7 +16,7 @@
  *
  * Index: sac_staging_init  sac_staging_fini  sac_staging_builtin  sac_staging_name  sac_staging_add_prop
  *        sac_staging_add_actor  sac_staging_add_cue  sac_staging_open  sac_staging_raise  sac_staging_cue
- *        sac_staging_viewer  sac_staging_census
+ *        sac_staging_viewer  sac_census_count
  */
 #ifndef SAC_APPS_STAGING_H
 #define SAC_APPS_STAGING_H
@@ -190,7 +190,8 @@ typedef struct sac_census {
     uint32_t lost;            /* dynamic, and outside the bounds, or farther than 1e5 m */
     uint32_t not_finite;
 } sac_census;
-sac_census sac_staging_census(const sac_staging *staging, const sac_world *world);
+/* One body more, if it is dynamic. */
+void sac_census_count(sac_census *census, const sac_staging *staging, const sac_body_state *state);
 
 /* Unit quaternion that turns -z towards `direction`, y up; identity when there is no direction. */
 void sac_look_rotation(const float direction[3], float out[4]);

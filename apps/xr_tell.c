@@ -55,11 +55,11 @@ json_t *sac_xr_run_json(const sac_xr_run *run)
         if (i >= 60) allocations += row->allocations;
     }
     json_t *object =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:b, s:i, s:i, s:i}", "command", "xr", "scene",
-                  run->options->show.scene, "runtime", run->info.runtime, "system", run->info.system,
-                  "device", run->stats.device, "multiview", run->info.multiview, "depth", run->info.depth,
-                  "hand_joints", run->info.hand_joints, "width", (int)run->info.width, "height",
-                  (int)run->info.height, "samples", (int)run->stats.samples);
+        json_pack("{s:s, s:o, s:s, s:s, s:s, s:b, s:b, s:b, s:i, s:i, s:i}", "command", "xr", "scene",
+                  sac_json_text(run->options->show.scene), "runtime", run->info.runtime, "system",
+                  run->info.system, "device", run->stats.device, "multiview", run->info.multiview, "depth",
+                  run->info.depth, "hand_joints", run->info.hand_joints, "width", (int)run->info.width,
+                  "height", (int)run->info.height, "samples", (int)run->stats.samples);
     json_object_set_new(object, "refresh_hz", sac_json_number((double)run->info.refresh_hz));
     json_object_set_new(object, "frames", json_integer((json_int_t)run->frames));
     json_object_set_new(object, "rendered", json_integer((json_int_t)l->rendered));

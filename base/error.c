@@ -41,10 +41,18 @@ sac_result sac_error_set(sac_error *error, sac_result code, const char *remedy, 
     return code;
 }
 
+sac_result sac_error_null(sac_error *error, const char *names, size_t which)
+{
+    for (; which && *names; names++) which -= *names == ',';
+    names += strspn(names, " ");
+    return sac_error_set(error, SAC_ERROR_ARGUMENT, "give one", "%.*s is NULL", (int)strcspn(names, ","),
+                         names);
+}
+
 sac_result sac_error_in_file(sac_error *error, const char *file)
 {
     if (!error) return SAC_OK;
-    if (!error->file[0]) {
+    if (file && !error->file[0]) {
         size_t length = strlen(file), room = sizeof error->file - 1;
         snprintf(error->file, sizeof error->file, "%s", length > room ? file + (length - room) : file);
     }
@@ -68,6 +76,9 @@ sac_result sac_error_at_byte(sac_error *error, int64_t byte)
 const char *sac_error_text(const sac_error *error, char *out, size_t size)
 {
     char place[320] = "";
+    if (!out || !size) return "";
+    *out = 0;
+    if (!error) return out;
     if (error->line > 0)
         snprintf(place, sizeof place, "%s:%" PRId64 ": ", error->file, error->line);
     else if (error->byte >= 0)

@@ -7,8 +7,14 @@
  *       puts(sac_error_text(&error, text, sizeof text));   // bunny.obj:12: not a number; fix the line
  *   }
  *
- * Index: sac_result_name  sac_error_set  sac_error_at_line  sac_error_at_byte  sac_error_in_file
- * sac_error_text
+ * A pointer that has to be given and is NULL is ERROR_ARGUMENT, with its name. A function without a result
+ * does nothing then and returns nothing: 0, false, NULL, a distance of FLT_MAX. Only what is inline or asked
+ * for each node or contact (sac_terrain_probe, sac_impulse_*, sac_stop_look, sac_triangles_cross,
+ * sac_soft_goal, _lump, _push_lump and _cover_block, sac_meshless_ followed by what it asks of one node)
+ * takes pointers as they come.
+ *
+ * Index: sac_result_name  sac_error_set  sac_error_null  SAC_NEED  sac_error_at_line  sac_error_at_byte
+ * sac_error_in_file sac_error_text
  */
 #ifndef SAC_BASE_ERROR_H
 #define SAC_BASE_ERROR_H
@@ -59,6 +65,18 @@ const char *sac_result_name(sac_result result);
  * `remedy` may be NULL. */
 sac_result sac_error_set(sac_error *error, sac_result code, const char *remedy, const char *format, ...)
     SAC_PRINTF(4, 5);
+
+/* The pointer that is NULL: the one after `which` commas in `names`. Returns ERROR_ARGUMENT. */
+sac_result sac_error_null(sac_error *error, const char *names, size_t which);
+
+/* First in a function that returns a sac_result: leaves it, naming the first of these pointers that is NULL.
+ */
+#define SAC_NEED(error, ...)                                                   \
+    do {                                                                       \
+        const void *const needed[] = {__VA_ARGS__};                            \
+        for (size_t one = 0; one < sizeof needed / sizeof *needed; one++)      \
+            if (!needed[one]) return sac_error_null(error, #__VA_ARGS__, one); \
+    } while (0)
 
 /* Add the place to an error already set; the first place given wins. Return error's code; OK for NULL. */
 sac_result sac_error_in_file(sac_error *error, const char *file);

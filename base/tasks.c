@@ -84,7 +84,9 @@ static void *work(void *argument)
 
 sac_result sac_tasks_create(const sac_tasks_def *def, sac_tasks **out_tasks, sac_error *error)
 {
+    SAC_NEED(error, out_tasks);
     *out_tasks = NULL;
+    SAC_NEED(error, def);
     if (def->threads > MOST_THREADS)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "ask for 64 or fewer", "%u threads", def->threads);
     sac_tasks *tasks = sac_alloc_zero(1, sizeof *tasks);
@@ -110,7 +112,7 @@ sac_result sac_tasks_create(const sac_tasks_def *def, sac_tasks **out_tasks, sac
 
 void sac_tasks_destroy(sac_tasks **pointer)
 {
-    sac_tasks *tasks = *pointer;
+    sac_tasks *tasks = pointer ? *pointer : NULL;
     if (!tasks) return;
     *pointer = NULL;
     if (!tasks->hook) {

@@ -12,6 +12,7 @@
 #include "bench/peer.h"
 #include "bench/penetration.h"
 #include "bench/percentile.h"
+#include "bench/pose_log.h"
 
 enum { MOST_ENGINES = 8, MOST_ROWS = 16, LOOK_EVERY = 45 };
 static const float VIEW_DEGREES = 10; /* around the gaze */
@@ -48,7 +49,7 @@ typedef struct contest {
     sac_shared_scene scene;
     contender contenders[MOST_ENGINES];
     uint32_t count, frames;
-    sac_peer_pose *poses;
+    sac_pose_log log; /* what all of them looked like, measured when no clock runs */
     sac_penetration_room room;
     sac_penetration_view view;
 } contest;
@@ -61,21 +62,49 @@ static void step_once(contender *c, float dt, uint32_t frame)
     c->wall_ms[frame] = (double)(sac_time_now_ns() - wall) * 1e-6;
 }
 
-static sac_result look(contest *t, contender *c, sac_error *error)
+static sac_result measure_one(contest *t, contender *c, const sac_peer_pose *poses, sac_error *error)
 {
-    c->engine->read(c->peer, t->poses);
-    sac_result result = sac_penetration_measure(&t->room, &t->scene, t->poses, NULL, &c->last, error);
+    sac_result result = sac_penetration_measure(&t->room, &t->scene, poses, NULL, &c->last, error);
     c->worst_mm = fmax(c->worst_mm, c->last.max_mm);
     c->worst_floor_mm = fmax(c->worst_floor_mm, c->last.floor_mm);
     if (c->last.outside > c->most_outside) c->most_outside = c->last.outside;
     if (c->last.not_finite > c->most_not_finite) c->most_not_finite = c->last.not_finite;
     sac_penetration near;
     if (result == SAC_OK)
-        result = sac_penetration_measure(&t->room, &t->scene, t->poses, &t->view, &near, error);
+        result = sac_penetration_measure(&t->room, &t->scene, poses, &t->view, &near, error);
     for (size_t i = 0; i < t->room.depths.count && result == SAC_OK; i++)
         if (!sac_array_push(&c->seen_mm, t->room.depths.data[i]))
             result = sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the overlaps");
     return result;
+}
+
+/* The overlaps of all looks that are in the log, in their order. */
+static sac_result measure(contest *t, sac_error *error)
+{
+    sac_result result = SAC_OK;
+    char doing[] = "measuring overlaps";
+    for (size_t i = 0; i < t->log.count && result == SAC_OK; i++) {
+        result = measure_one(t, &t->contenders[t->log.looks[i].who], sac_pose_log_at(&t->log, i), error);
+        if (!sac_console_progress((float)(i + 1) / (float)t->log.count, doing) && result == SAC_OK)
+            result = sac_error_set(error, SAC_ERROR_CANCELLED, NULL, "stopped");
+    }
+    sac_pose_log_clear(&t->log);
+    return result;
+}
+
+/* Between two steps poses are only put aside; a log that is full is measured then, and whoever comes next
+ * pays for it, which is another one each time. */
+static sac_result look(contest *t, contender *c, sac_error *error)
+{
+    sac_peer_pose *poses = sac_pose_log_next(&t->log);
+    if (!poses) {
+        sac_result result = measure(t, error);
+        if (result != SAC_OK) return result;
+        poses = sac_pose_log_next(&t->log);
+    }
+    c->engine->read(c->peer, poses);
+    sac_pose_log_keep(&t->log, t->scene.body_count, (uint32_t)(c - t->contenders));
+    return SAC_OK;
 }
 
 static sac_result run_frames(contest *t, const char *what, sac_error *error)
@@ -93,6 +122,7 @@ static sac_result run_frames(contest *t, const char *what, sac_error *error)
         if (!sac_console_progress((float)(f + 1) / (float)t->frames, (void *)what))
             result = sac_error_set(error, SAC_ERROR_CANCELLED, NULL, "stopped");
     }
+    if (result == SAC_OK) result = measure(t, error);
     sac_console_progress_end();
     return result;
 }
@@ -105,7 +135,7 @@ static void contest_fini(contest *t)
         free(c->cpu_ms), free(c->wall_ms);
         sac_array_fini(&c->seen_mm);
     }
-    free(t->poses);
+    sac_pose_log_fini(&t->log);
     sac_penetration_room_fini(&t->room);
     sac_shared_scene_destroy(&t->scene);
 }
@@ -120,7 +150,7 @@ static sac_result add_contender(contest *t, const sac_peer_engine *engine, uint6
     if (c->budgeted) snprintf(c->name, sizeof c->name, "in %.3g ms", (double)budget_ns * 1e-6);
     c->cpu_ms = calloc(t->frames, sizeof *c->cpu_ms);
     c->wall_ms = calloc(t->frames, sizeof *c->wall_ms);
-    if (!c->cpu_ms || !c->wall_ms || !t->poses)
+    if (!c->cpu_ms || !c->wall_ms)
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for %u frames", t->frames);
     const sac_peer_def within = {.policy = "jnd", .budget_ns = budget_ns};
     return engine->create(&t->scene, c->budgeted ? &within : NULL, &c->peer, error);
@@ -133,7 +163,6 @@ static sac_result contest_init(contest *t, const row *r, uint64_t seed, uint32_t
     sac_result result = sac_shared_scene_create(&t->scene, r->scene, r->shape, r->bodies, seed, error);
     if (result != SAC_OK) return result;
     t->frames = frames ? frames : t->scene.frames;
-    t->poses = calloc(t->scene.body_count, sizeof *t->poses);
     sac_peer_viewpoint(&t->scene, t->view.eye, t->view.direction);
     t->view.degrees = VIEW_DEGREES;
     const sac_peer_engine *engine;
@@ -144,6 +173,9 @@ static sac_result contest_init(contest *t, const row *r, uint64_t seed, uint32_t
         if (result == SAC_OK && engine->budgeted && budget_ns)
             result = add_contender(t, engine, budget_ns, error);
     }
+    uint64_t looks = (uint64_t)t->count * (t->frames / LOOK_EVERY + 1);
+    if (result == SAC_OK && !sac_pose_log_init(&t->log, t->scene.body_count, looks, SAC_POSE_LOG_BYTES))
+        result = sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for %u frames", t->frames);
     return result;
 }
 

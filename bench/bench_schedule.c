@@ -156,7 +156,7 @@ int sac_bench_schedule(int argc, char **argv)
     schedule_bench bench = {.eyes = 2};
     sac_common common = {.threads = 1};
     const sac_option options[] = {
-        {"eyes", 0, SAC_OPTION_UINT, &bench.eyes, "N", "that look (default 2)", 0, SAC_VIEWER_MOST_EYES},
+        {"eyes", 0, SAC_OPTION_UINT, &bench.eyes, "N", "that look (default 2)", 0, SAC_VIEWER_OWN_EYES},
     };
     const sac_command command = {
         "bench schedule",

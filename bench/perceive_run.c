@@ -142,7 +142,8 @@ static void gather(perceive_run *run, uint32_t f)
         float slide = memory->count ? sac_slide_between(&poses[pair->a], memory->point_a, &poses[pair->b],
                                                         memory->point_b)
                                     : 0;
-        agenda->known[i] = memory->uncertainty + fmaxf(drift - memory->margin, slide);
+        float come = drift - memory->margin + (memory->count ? 0 : motion);
+        agenda->known[i] = memory->uncertainty + fmaxf(come, slide);
         uint32_t age = f - memory->refined;
         agenda->age[i] = (uint16_t)(age < UINT16_MAX ? age : UINT16_MAX);
     }

@@ -257,10 +257,11 @@ json_t *sac_perceive_table_json(const sac_perceive_table *table)
         json_array_append_new(table->rows[i].sweep ? sweep : runs, row_json(&table->rows[i]));
     for (uint32_t p = 0; p < SWEEPERS; p++)
         json_object_set_new(needs, sweepers[p], sac_json_number(budget_needed(table, sweepers[p])));
-    return json_pack("{s:s,s:s,s:i,s:i,s:i,s:f,s:f,s:o,s:o,s:o,s:f,s:f,s:f}", "scene", table->def.scene,
+    return json_pack("{s:s,s:s,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "scene", table->def.scene,
                      "shape", table->def.shape, "bodies", (int)table->def.bodies, "frames",
-                     (int)table->def.frames, "seeds", (int)table->seeds, "pairs", table->pairs,
-                     "full_credits", table->full_credits, "runs", runs, "sweep", sweep,
-                     "budget_for_1_jnd_pct", needs, "round_robin_over_jnd", table->over_round_robin,
-                     "jnd_over_sort", table->over_sort, "late_over_on_time", table->late);
+                     (int)table->def.frames, "seeds", (int)table->seeds, "pairs",
+                     sac_json_number(table->pairs), "full_credits", sac_json_number(table->full_credits),
+                     "runs", runs, "sweep", sweep, "budget_for_1_jnd_pct", needs, "round_robin_over_jnd",
+                     sac_json_number(table->over_round_robin), "jnd_over_sort",
+                     sac_json_number(table->over_sort), "late_over_on_time", sac_json_number(table->late));
 }

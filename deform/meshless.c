@@ -56,7 +56,9 @@ static void put(sac_meshless *body, uint32_t given, const float rows[3][4])
 
 sac_result sac_meshless_create(const sac_meshless_model *model, sac_meshless **out_body, sac_error *error)
 {
+    SAC_NEED(error, out_body);
     *out_body = NULL;
+    SAC_NEED(error, model);
     sac_meshless *body = sac_alloc_zero(1, sizeof *body);
     if (!body) return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for a meshless body");
     sac_arena_init(&body->arena);
@@ -98,7 +100,7 @@ sac_result sac_meshless_create(const sac_meshless_model *model, sac_meshless **o
 
 void sac_meshless_destroy(sac_meshless **body)
 {
-    if (!*body) return;
+    if (!body || !*body) return;
     sac_arena_fini(&(*body)->arena);
     sac_free(*body, 1, sizeof **body);
     *body = NULL;
@@ -106,6 +108,7 @@ void sac_meshless_destroy(sac_meshless **body)
 
 sac_result sac_meshless_set_node(sac_meshless *body, uint32_t node, const float rows[3][4], sac_error *error)
 {
+    SAC_NEED(error, body, rows);
     if (node >= body->model->node_count)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "node %u of %u", node, body->model->node_count);
     for (int i = 0; i < 12; i++)
@@ -122,6 +125,7 @@ sac_result sac_meshless_set_node(sac_meshless *body, uint32_t node, const float 
  * cluster. */
 sac_result sac_meshless_follow(sac_meshless *body, const sac_soft *soft, sac_error *error)
 {
+    SAC_NEED(error, body, soft);
     const sac_meshless_model *m = body->model;
     if (soft->model->count != m->node_count)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "make the soft body from the simulation nodes",
@@ -207,6 +211,7 @@ static void skin_all(sac_meshless *body)
 
 sac_meshless_view sac_meshless_view_of(sac_meshless *body)
 {
+    if (!body) return (sac_meshless_view){0};
     const sac_meshless_model *m = body->model;
     sac_meshless_begin(body);
     skin_all(body);
@@ -217,6 +222,7 @@ sac_meshless_view sac_meshless_view_of(sac_meshless *body)
 
 void sac_meshless_refit(sac_meshless *body)
 {
+    if (!body) return;
     const sac_meshless_model *m = body->model;
     if (body->changed) body->looked = 0, sac_meshless_begin(body);
     if (body->whole) return;
@@ -418,12 +424,13 @@ const uint32_t *sac_meshless_primitives(const sac_meshless_model *model, uint32_
     return model->primitives + model->tree[node].first;
 }
 
-uint32_t sac_meshless_node_count(const sac_meshless_model *model) { return model->tree_count; }
+uint32_t sac_meshless_node_count(const sac_meshless_model *model) { return model ? model->tree_count : 0; }
 
 void sac_meshless_direction(uint32_t k, uint32_t d, float out[3])
 {
+    if (!out) return;
     if (k == 18 && d >= 3) d += 4; /* no corners */
     for (int i = 0; i < 3; i++) out[i] = sac_meshless_directions[d][i];
 }
 
-uint64_t sac_meshless_refits(const sac_meshless *body) { return body->refits; }
+uint64_t sac_meshless_refits(const sac_meshless *body) { return body ? body->refits : 0; }

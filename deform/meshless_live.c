@@ -244,7 +244,9 @@ static void node_now(const void *owner, uint32_t id, sac_tree_node_info *out)
 
 sac_result sac_meshless_cover_create(sac_meshless *body, sac_meshless_cover **out_cover, sac_error *error)
 {
+    SAC_NEED(error, out_cover);
     *out_cover = NULL;
+    SAC_NEED(error, body);
     const sac_meshless_model *m = body->model;
     sac_meshless_cover *cover = sac_alloc_zero(1, sizeof *cover);
     if (!cover) return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the spheres of a surface");
@@ -282,7 +284,7 @@ sac_result sac_meshless_cover_create(sac_meshless *body, sac_meshless_cover **ou
 
 void sac_meshless_cover_destroy(sac_meshless_cover **cover)
 {
-    if (!*cover) return;
+    if (!cover || !*cover) return;
     sac_arena_fini(&(*cover)->arena);
     sac_free(*cover, 1, sizeof **cover);
     *cover = NULL;
@@ -296,6 +298,7 @@ uint32_t sac_meshless_cover_node(const sac_meshless_cover *cover, uint32_t id)
 
 void sac_meshless_cover_renew(sac_meshless_cover *cover, sac_form *form)
 {
+    if (!cover || !form) return;
     sac_meshless *body = cover->body;
     uint32_t half_k = body->model->def.k / 2;
     sac_meshless_begin(body);
@@ -311,6 +314,7 @@ void sac_meshless_cover_renew(sac_meshless_cover *cover, sac_form *form)
 
 void sac_meshless_cover_form(sac_meshless_cover *cover, sac_form *out_form)
 {
+    if (!cover || !out_form) return;
     const sac_meshless_model *m = cover->body->model;
     sac_form form = {
         .kind = SAC_FORM_TREE, .levels = m->wide_depth, .tree = &cover->view, .live = &cover->live};
@@ -336,6 +340,7 @@ sac_meshless_lump sac_meshless_cover_lump(const sac_meshless_cover *cover, uint3
 
 bool sac_meshless_cover_box(sac_meshless_cover *cover, uint32_t id, sac_box *out_box)
 {
+    if (!cover || !out_box) return false;
     uint32_t node = sac_meshless_cover_node(cover, id), half_k = cover->body->model->def.k / 2;
     float dop[32];
     if (node == UINT32_MAX) return false;

@@ -199,6 +199,7 @@ static bool meets(sac_meshless *a, sac_meshless *b, uint32_t na, uint32_t nb)
 
 uint32_t sac_meshless_meet(sac_meshless *a, sac_meshless *b, sac_meshless_pair *out, uint32_t room)
 {
+    if (!a || !b || (room && !out)) return 0;
     enum { MOST = 128 }; /* binary trees of at most 2^24 leaves: three pairs a level wait */
     const sac_meshless_model *ma = a->model, *mb = b->model;
     if (!ma->triangle_count || !mb->triangle_count || ma->def.k != mb->def.k || a == b) return 0;

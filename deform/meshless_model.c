@@ -437,7 +437,10 @@ sac_result sac_meshless_model_create(const sac_meshless_surface *surface, const 
                                      const sac_meshless_def *def, sac_meshless_model **out_model,
                                      sac_error *error)
 {
+    SAC_NEED(error, out_model);
     *out_model = NULL;
+    SAC_NEED(error, surface, def);
+    if (node_count) SAC_NEED(error, nodes);
     sac_result result = sac_meshless_check(surface, nodes, node_count, weights, def, error);
     if (result != SAC_OK) return result;
     sac_meshless_model *m = sac_alloc_zero(1, sizeof *m);
@@ -460,7 +463,7 @@ sac_result sac_meshless_model_create(const sac_meshless_surface *surface, const 
 
 void sac_meshless_model_destroy(sac_meshless_model **model)
 {
-    if (!*model) return;
+    if (!model || !*model) return;
     sac_arena_fini(&(*model)->arena);
     sac_free(*model, 1, sizeof **model);
     *model = NULL;

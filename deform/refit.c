@@ -28,7 +28,9 @@ sac_refit_kernel *sac_refit_kernel_active(void)
 sac_result sac_soft_cover_create(const sac_soft_tree *tree, const sac_soft *soft, sac_soft_cover **out_cover,
                                  sac_error *error)
 {
+    SAC_NEED(error, out_cover);
     *out_cover = NULL;
+    SAC_NEED(error, tree, soft);
     if (soft->model != tree->model)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "build a hierarchy for this model",
                              "the hierarchy and the body are of different models");
@@ -56,13 +58,13 @@ sac_result sac_soft_cover_create(const sac_soft_tree *tree, const sac_soft *soft
 
 void sac_soft_cover_destroy(sac_soft_cover **cover)
 {
-    if (!*cover) return;
+    if (!cover || !*cover) return;
     sac_arena_fini(&(*cover)->arena);
     sac_free(*cover, 1, sizeof **cover);
     *cover = NULL;
 }
 
-uint64_t sac_soft_cover_refits(const sac_soft_cover *cover) { return cover->refits; }
+uint64_t sac_soft_cover_refits(const sac_soft_cover *cover) { return cover ? cover->refits : 0; }
 
 sac_refit_job sac_refit_job_of(sac_soft_cover *cover, uint32_t cluster)
 {
@@ -177,6 +179,7 @@ const sac_sphere_block *sac_soft_cover_block(sac_soft_cover *cover, uint32_t blo
 uint32_t sac_soft_cover_touch(sac_soft_cover *cover, const float centre[3], float radius,
                               uint32_t *out_points, uint32_t room)
 {
+    if (!cover || !centre || (room && !out_points)) return 0;
     const sac_soft_tree *tree = cover->tree;
     const sac_soft *soft = cover->soft;
     uint32_t found = 0, top = 0;

@@ -465,6 +465,8 @@ static sac_result step_bodies(stepping *step, uint32_t count, sac_tasks *tasks, 
 sac_result sac_soft_step(sac_soft *const *bodies, uint32_t count, const sac_soft_step_def *def,
                          sac_tasks *tasks, sac_soft_report *out_report)
 {
+    SAC_NEED(NULL, def);
+    if (count) SAC_NEED(NULL, bodies);
     stepping step = {.bodies = bodies, .def = def, .pull = true, .move = true};
     return step_bodies(&step, count, tasks, out_report);
 }
@@ -472,6 +474,8 @@ sac_result sac_soft_step(sac_soft *const *bodies, uint32_t count, const sac_soft
 sac_result sac_soft_pull(sac_soft *const *bodies, uint32_t count, const sac_soft_step_def *def,
                          sac_tasks *tasks, sac_soft_report *out_report)
 {
+    SAC_NEED(NULL, def);
+    if (count) SAC_NEED(NULL, bodies);
     stepping step = {.bodies = bodies, .def = def, .pull = true};
     return step_bodies(&step, count, tasks, out_report);
 }
@@ -479,6 +483,8 @@ sac_result sac_soft_pull(sac_soft *const *bodies, uint32_t count, const sac_soft
 sac_result sac_soft_move(sac_soft *const *bodies, uint32_t count, const sac_soft_step_def *def,
                          sac_tasks *tasks, sac_soft_report *out_report)
 {
+    SAC_NEED(NULL, def);
+    if (count) SAC_NEED(NULL, bodies);
     stepping step = {.bodies = bodies, .def = def, .move = true};
     return step_bodies(&step, count, tasks, out_report);
 }
@@ -486,6 +492,8 @@ sac_result sac_soft_move(sac_soft *const *bodies, uint32_t count, const sac_soft
 /* Goals go along with the body as a whole, or bounds would soon be wide. */
 sac_result sac_soft_fall(sac_soft *s, const sac_soft_step_def *def)
 {
+    if (!s) return sac_error_null(NULL, "soft", 0);
+    SAC_NEED(NULL, def);
     if (!good_step(def)) return SAC_ERROR_ARGUMENT;
     const sac_match_kernels *kernels = sac_match_kernels_active();
     sac_match_points points = points_job(s, def, NULL);

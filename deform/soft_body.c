@@ -68,6 +68,7 @@ static void place(sac_soft *s, const sac_transform *pose)
 sac_result sac_soft_create(const sac_soft_model *model, const sac_transform *pose, sac_soft **out_soft,
                            sac_error *error)
 {
+    SAC_NEED(error, model, out_soft);
     sac_transform here = pose ? *pose : sac_transform_identity();
     double length = 0;
     for (int k = 0; k < 4; k++) length += (double)here.rotation[k] * here.rotation[k];
@@ -101,7 +102,7 @@ sac_result sac_soft_create(const sac_soft_model *model, const sac_transform *pos
 
 void sac_soft_destroy(sac_soft **soft)
 {
-    if (!*soft) return;
+    if (!soft || !*soft) return;
     sac_arena_fini(&(*soft)->arena);
     sac_free(*soft, 1, sizeof **soft);
     *soft = NULL;
@@ -129,6 +130,8 @@ static sac_result check(const sac_soft *soft, uint32_t point, const float v[3], 
 
 sac_result sac_soft_push(sac_soft *s, uint32_t point, const float impulse[3], sac_error *error)
 {
+    if (!s) return sac_error_null(error, "soft", 0);
+    SAC_NEED(error, impulse);
     sac_result result = check(s, point, impulse, error);
     if (result != SAC_OK) return result;
     float *v[3] = {s->vx, s->vy, s->vz};
@@ -142,6 +145,8 @@ sac_result sac_soft_push(sac_soft *s, uint32_t point, const float impulse[3], sa
 sac_result sac_soft_set_point(sac_soft *s, uint32_t point, const float position[3], const float velocity[3],
                               sac_error *error)
 {
+    if (!s) return sac_error_null(error, "soft", 0);
+    SAC_NEED(error, position);
     sac_result result = check(s, point, position, error);
     if (result == SAC_OK && velocity) result = check(s, point, velocity, error);
     if (result != SAC_OK) return result;
@@ -178,6 +183,8 @@ sac_result sac_soft_set_point(sac_soft *s, uint32_t point, const float position[
 
 sac_result sac_soft_hold(sac_soft *s, uint32_t point, const float target[3], sac_error *error)
 {
+    if (!s) return sac_error_null(error, "soft", 0);
+    SAC_NEED(error, target);
     sac_result result = check(s, point, target, error);
     if (result != SAC_OK) return result;
     point = s->model->place[point];
@@ -191,6 +198,7 @@ sac_result sac_soft_hold(sac_soft *s, uint32_t point, const float target[3], sac
 
 sac_result sac_soft_release(sac_soft *s, uint32_t point, sac_error *error)
 {
+    if (!s) return sac_error_null(error, "soft", 0);
     sac_result result = check(s, point, NULL, error);
     if (result != SAC_OK) return result;
     point = s->model->place[point];
@@ -202,12 +210,14 @@ sac_result sac_soft_release(sac_soft *s, uint32_t point, sac_error *error)
 
 sac_soft_points sac_soft_view(const sac_soft *s)
 {
+    if (!s) return (sac_soft_points){0};
     return (sac_soft_points){s->model->count, s->x,  s->y,           s->z,           s->vx,
                              s->vy,           s->vz, s->model->mass, s->model->place};
 }
 
 void sac_soft_map_of(const sac_soft *soft, uint32_t cluster, sac_soft_map *out_map)
 {
+    if (!soft || !out_map || cluster >= soft->model->cluster_count) return;
     *out_map = soft->clusters[cluster].map;
 }
 

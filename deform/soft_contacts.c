@@ -464,6 +464,7 @@ uint32_t sac_soft_contacts(const sac_meeting *meeting, const sac_pairs *pending,
                            uint32_t a, uint32_t b, const sac_soft_party *parties, bool fine,
                            sac_soft_contact *out, uint32_t room)
 {
+    if (!meeting || !parties || !out) return 0;
     maker m; /* most of it stays as it is */
     m.kernels = sac_patch_kernels_active();
     m.party[0] = &parties[a], m.party[1] = &parties[b];

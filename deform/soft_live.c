@@ -78,6 +78,7 @@ void sac_soft_cover_live(sac_soft_cover *cover)
 
 void sac_soft_cover_renew(sac_soft_cover *cover, sac_form *form)
 {
+    if (!cover || !form) return;
     const sac_soft_tree *tree = cover->tree;
     /* What spans clusters comes first and is needed by every query. */
     const sac_sphere_block *root = sac_soft_cover_block(cover, 0);
@@ -90,6 +91,7 @@ void sac_soft_cover_renew(sac_soft_cover *cover, sac_form *form)
 
 void sac_soft_cover_form(sac_soft_cover *cover, sac_form *out_form)
 {
+    if (!cover || !out_form) return;
     const sac_soft_tree *tree = cover->tree;
     sac_form form = {
         .kind = SAC_FORM_TREE, .levels = tree->depth, .tree = &cover->view, .live = &cover->live};

@@ -307,6 +307,8 @@ no_memory:
 sac_result sac_soft_model_create(const float (*points)[3], const float *masses, uint32_t count,
                                  const sac_soft_def *def, sac_soft_model **out_model, sac_error *error)
 {
+    SAC_NEED(error, def, out_model);
+    if (count) SAC_NEED(error, points);
     sac_result result = check_def(def, error);
     if (result == SAC_OK) result = check_points(points, masses, count, error);
     if (result != SAC_OK) return result;
@@ -324,11 +326,11 @@ sac_result sac_soft_model_create(const float (*points)[3], const float *masses, 
 
 void sac_soft_model_destroy(sac_soft_model **model)
 {
-    if (!*model) return;
+    if (!model || !*model) return;
     sac_arena_fini(&(*model)->arena);
     sac_free(*model, 1, sizeof **model);
     *model = NULL;
 }
 
-uint32_t sac_soft_model_points(const sac_soft_model *model) { return model->count; }
-uint32_t sac_soft_model_clusters(const sac_soft_model *model) { return model->cluster_count; }
+uint32_t sac_soft_model_points(const sac_soft_model *model) { return model ? model->count : 0; }
+uint32_t sac_soft_model_clusters(const sac_soft_model *model) { return model ? model->cluster_count : 0; }

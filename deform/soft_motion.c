@@ -8,11 +8,13 @@
 
 void sac_soft_motion_of(const sac_soft *s, sac_soft_motion *out)
 {
+    if (!s || !out) return;
     sac_match_kernels_active()->motion(s, out);
 }
 
 void sac_soft_set_velocity(sac_soft *s, const float c[3], const float v[3], const float w[3])
 {
+    if (!s || !c || !v || !w) return;
     for (uint32_t i = 0; i < s->model->lanes; i++) {
         float r[3] = {s->x[i] - c[0], s->y[i] - c[1], s->z[i] - c[2]};
         s->vx[i] = v[0] + (w[1] * r[2] - w[2] * r[1]);
@@ -23,6 +25,7 @@ void sac_soft_set_velocity(sac_soft *s, const float c[3], const float v[3], cons
 
 uint32_t sac_soft_node_at(const sac_soft_tree *tree, const sac_soft *s, const float where[3], uint32_t least)
 {
+    if (!tree || !s || !where) return 0;
     double best = INFINITY;
     uint32_t point = 0, node = 0;
     for (uint32_t i = 0; i < s->model->count; i++) {
@@ -72,6 +75,7 @@ void sac_soft_push_lump(const sac_soft_tree *tree, sac_soft *s, uint32_t node, c
 
 double sac_soft_energy(const sac_soft *s, double out_moment[3])
 {
+    if (!s || !out_moment) return 0;
     const sac_soft_model *m = s->model;
     double energy = 0;
     out_moment[0] = out_moment[1] = out_moment[2] = 0;

@@ -77,13 +77,14 @@ sac_soft_response_def sac_default_soft_response_def(void)
 
 sac_result sac_soft_response_create(sac_soft_response **out_response, sac_error *error)
 {
+    SAC_NEED(error, out_response);
     *out_response = sac_alloc_zero(1, sizeof **out_response);
     return *out_response ? SAC_OK : sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for a response");
 }
 
 void sac_soft_response_destroy(sac_soft_response **response)
 {
-    sac_soft_response *r = *response;
+    sac_soft_response *r = response ? *response : NULL;
     if (!r) return;
     sac_array_fini(&r->lumps), sac_array_fini(&r->homes), sac_array_fini(&r->rows);
     sac_array_fini(&r->corners);
@@ -128,6 +129,7 @@ static bool reserve(sac_soft_response *r, uint32_t parties, uint32_t contacts, s
 
 bool sac_soft_response_reserve(sac_soft_response *r, uint32_t parties, uint32_t contacts)
 {
+    if (!r) return false;
     size_t keys = 64, sides = 2 * (size_t)contacts;
     while (keys < sides + sides / 2) keys *= 2;
     return reserve(r, parties, contacts, sides, keys);
@@ -565,6 +567,10 @@ sac_result sac_soft_respond(sac_soft_response *r, sac_soft_party *parties, uint3
                             sac_soft_contact *contacts, uint32_t count, const sac_soft_response_def *def,
                             uint64_t *out_credits, sac_error *error)
 {
+    if (!r) return sac_error_null(error, "response", 0);
+    SAC_NEED(error, def);
+    if (party_count) SAC_NEED(error, parties);
+    if (count) SAC_NEED(error, contacts);
     if (out_credits) *out_credits = 0;
     if (!(def->dt > 0 && def->dt <= 1) || !(def->push >= 0 && def->push <= 1) || !(def->push_speed >= 0) ||
         !(def->slop >= 0))

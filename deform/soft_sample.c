@@ -84,8 +84,9 @@ static sac_result sample(const sac_mesh *mesh, sac_soft_shape_def *def, uint32_t
 sac_result sac_soft_shape_from_mesh(const sac_mesh *mesh, const sac_soft_shape_def *def, uint32_t most_points,
                                     sac_soft_shape **out_shape, sac_error *error)
 {
+    SAC_NEED(error, out_shape);
     *out_shape = NULL;
-    if (!mesh) return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "no mesh for a soft shape");
+    SAC_NEED(error, mesh, def);
     sac_mesh *own = NULL; /* welded: points that coincide would come apart */
     sac_result result =
         sac_mesh_create((const float(*)[3])mesh->vertices, mesh->vertex_count,

@@ -295,7 +295,9 @@ no_memory:
 
 sac_result sac_soft_shape_create(const sac_soft_shape_def *def, sac_soft_shape **out_shape, sac_error *error)
 {
+    SAC_NEED(error, out_shape);
     *out_shape = NULL;
+    SAC_NEED(error, def);
     sac_result result = check(def, error);
     if (result != SAC_OK) return result;
     sac_soft_shape *s = sac_alloc_zero(1, sizeof *s);
@@ -319,8 +321,15 @@ void sac_soft_shape_destroy(sac_soft_shape **shape)
     *shape = NULL;
 }
 
-sac_soft_shape_parts sac_soft_shape_parts_of(const sac_soft_shape *shape) { return shape->parts; }
-sac_soft_skin sac_soft_shape_skin(const sac_soft_shape *shape) { return shape->skin; }
+sac_soft_shape_parts sac_soft_shape_parts_of(const sac_soft_shape *shape)
+{
+    return shape ? shape->parts : (sac_soft_shape_parts){0};
+}
+
+sac_soft_skin sac_soft_shape_skin(const sac_soft_shape *shape)
+{
+    return shape ? shape->skin : (sac_soft_skin){0};
+}
 
 /* Where there is no sphere at rest: one about the middle of the points' box. */
 static float ball_about(const sac_soft_shape *s, sac_soft_range range)
@@ -384,9 +393,7 @@ static void fill_mass(const sac_soft_shape *s, sac_mass *out)
 
 sac_result sac_form_from_soft(sac_form *out_form, const sac_soft_shape *shape, sac_error *error)
 {
-    if (!shape)
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, "make one first: sac_soft_shape_create",
-                             "no soft shape for the form");
+    SAC_NEED(error, out_form, shape);
     sac_form form = {.kind = SAC_FORM_SOFT, .levels = shape->tree->depth, .soft = shape};
     const sac_soft_shape_parts *p = &shape->parts;
     const sac_soft_skin *skin = &shape->skin;

@@ -24,6 +24,7 @@ typedef struct part {
 sac_result sac_soft_shape_save_memory(const sac_soft_shape *shape, void **out_bytes, size_t *out_size,
                                       sac_error *error)
 {
+    SAC_NEED(error, shape, out_bytes, out_size);
     *out_bytes = NULL, *out_size = 0;
     sac_soft_shape_parts p = sac_soft_shape_parts_of(shape);
     const sac_meshless_model *surface = p.surface;
@@ -83,6 +84,8 @@ static sac_result wrong(sac_error *error, const char *what)
 sac_result sac_soft_shape_load_memory(const void *bytes, size_t size, sac_soft_shape **out_shape,
                                       sac_error *error)
 {
+    SAC_NEED(error, out_shape);
+    if (size) SAC_NEED(error, bytes);
     header h;
     *out_shape = NULL;
     if (size < sizeof h) return wrong(error, "the soft shape is cut short");

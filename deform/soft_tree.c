@@ -405,6 +405,7 @@ static bool build(building *b)
 sac_result sac_soft_tree_create(const sac_soft_model *model, const sac_soft_tree_def *def,
                                 sac_soft_tree **out_tree, sac_error *error)
 {
+    SAC_NEED(error, model, def, out_tree);
     if (def->leaf_points < 1 || def->leaf_points > 1000000 || (unsigned)def->bound > SAC_SOFT_BOUND_WHOLE)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "start from sac_default_soft_tree_def()",
                              "leaves of %u points with bound %d", def->leaf_points, (int)def->bound);
@@ -438,7 +439,7 @@ sac_result sac_soft_tree_create(const sac_soft_model *model, const sac_soft_tree
 
 void sac_soft_tree_destroy(sac_soft_tree **tree)
 {
-    if (!*tree) return;
+    if (!tree || !*tree) return;
     sac_arena_fini(&(*tree)->arena);
     sac_free(*tree, 1, sizeof **tree);
     *tree = NULL;

@@ -114,6 +114,7 @@ static bool replace_points(sac_manifold *manifold, const sac_manifold *old, cons
 void sac_manifold_merge(sac_manifold *manifold, const sac_contact *contacts, uint32_t count,
                         const sac_transform *pose_a, const sac_transform *pose_b, float bias, float reach)
 {
+    if (!manifold || (count && (!contacts || !pose_a || !pose_b))) return;
     if (count > SAC_MANIFOLD_POINTS) count = SAC_MANIFOLD_POINTS;
     bool any = false;
     manifold->uncertainty = 0.0f;

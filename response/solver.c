@@ -126,7 +126,9 @@ static sac_result check(const sac_solver_def *def, sac_error *error)
 
 sac_result sac_solver_create(const sac_solver_def *def, sac_solver **out_solver, sac_error *error)
 {
+    SAC_NEED(error, out_solver);
     *out_solver = NULL;
+    SAC_NEED(error, def);
     sac_result result = check(def, error);
     if (result != SAC_OK) return result;
     sac_solver *solver = sac_alloc_zero(1, sizeof *solver);
@@ -149,7 +151,7 @@ sac_result sac_solver_create(const sac_solver_def *def, sac_solver **out_solver,
 
 void sac_solver_destroy(sac_solver **pointer)
 {
-    sac_solver *solver = *pointer;
+    sac_solver *solver = pointer ? *pointer : NULL;
     if (!solver) return;
     *pointer = NULL;
     struct sac_solver_private *own = solver->own;
@@ -183,6 +185,7 @@ static uint32_t room_for(uint32_t room, uint32_t wanted)
 sac_result sac_solver_begin(sac_solver *solver, uint32_t bodies, uint32_t contacts, uint32_t grabs,
                             sac_error *error)
 {
+    SAC_NEED(error, solver);
     struct sac_solver_private *own = solver->own;
     if (bodies >= 1u << 30 || contacts >= 1u << 28 || grabs >= 1u << 28)
         return sac_error_set(error, SAC_ERROR_LIMIT, "split the set",
@@ -399,6 +402,8 @@ void sac_solver_solve(sac_solver *solver, const sac_solver_step *step, sac_stop 
                       sac_solver_report *out_report)
 {
     sac_solver_report report = {0};
+    if (out_report) *out_report = report;
+    if (!solver || !step) return;
     run r = {.solver = solver, .own = solver->own, .tasks = tasks, .stop = stop};
     /* Without time nothing happens; ten seconds at once are taken as they are. */
     float dt = step->dt > 0.0f && step->dt < 1e6f ? step->dt : 0.0f;

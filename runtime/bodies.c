@@ -279,6 +279,7 @@ static void remove_body(sac_world *world, uint32_t slot)
 
 sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_id *out_body, sac_error *error)
 {
+    SAC_NEED(error, world, def);
     sac_body_cold cold;
     float rotation[4];
     if (out_body) *out_body = (sac_body_id){0};
@@ -362,6 +363,7 @@ sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_i
 
 sac_result sac_body_destroy(sac_world *world, sac_body_id id, sac_error *error)
 {
+    SAC_NEED(error, world);
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX) return stale(error);
     remove_body(world, slot);
@@ -371,11 +373,14 @@ sac_result sac_body_destroy(sac_world *world, sac_body_id id, sac_error *error)
 
 bool sac_body_exists(const sac_world *world, sac_body_id body)
 {
+    if (!world) return false;
     return sac_body_slot(world, body) != UINT32_MAX;
 }
 
 sac_result sac_body_get(const sac_world *world, sac_body_id id, sac_body_state *out, sac_error *error)
 {
+    if (!out) return sac_error_null(error, "out_state", 0);
+    SAC_NEED(error, world);
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX) return stale(error);
     const sac_body_hot *hot = &world->hot[slot];
@@ -411,6 +416,7 @@ static void jolt(sac_world *world, uint32_t slot)
 sac_result sac_body_set_pose(sac_world *world, sac_body_id id, const float position[3],
                              const float rotation[4], sac_error *error)
 {
+    SAC_NEED(error, world, position, rotation);
     uint32_t slot = sac_body_slot(world, id);
     float q[4];
     if (slot == UINT32_MAX) return stale(error);
@@ -455,6 +461,7 @@ static void give_velocity(sac_world *world, uint32_t slot, const float velocity[
 sac_result sac_body_set_velocity(sac_world *world, sac_body_id id, const float velocity[3],
                                  const float spin[3], sac_error *error)
 {
+    SAC_NEED(error, world, velocity, spin);
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX) return stale(error);
     if (!sac_vec3_is_finite(velocity) || !(length3(velocity) <= 1e4f))
@@ -472,6 +479,7 @@ sac_result sac_body_set_velocity(sac_world *world, sac_body_id id, const float v
 sac_result sac_body_move_to(sac_world *world, sac_body_id id, const float position[3],
                             const float rotation[4], sac_error *error)
 {
+    SAC_NEED(error, world, position, rotation);
     uint32_t slot = sac_body_slot(world, id);
     float q[4];
     if (slot == UINT32_MAX) return stale(error);
@@ -491,6 +499,7 @@ sac_result sac_body_move_to(sac_world *world, sac_body_id id, const float positi
 sac_result sac_body_push(sac_world *world, sac_body_id id, const float impulse[3], const float *point,
                          sac_error *error)
 {
+    SAC_NEED(error, world, impulse);
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX) return stale(error);
     if (!sac_vec3_is_finite(impulse) || (point && !near_origin(world, point)))
@@ -525,6 +534,7 @@ sac_result sac_body_push(sac_world *world, sac_body_id id, const float impulse[3
 
 sac_result sac_body_set_kind(sac_world *world, sac_body_id id, sac_body_kind kind, sac_error *error)
 {
+    SAC_NEED(error, world);
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX) return stale(error);
     if ((unsigned)kind > SAC_BODY_DYNAMIC) return wrong(error, "kind", NULL);
@@ -563,6 +573,7 @@ sac_result sac_body_set_kind(sac_world *world, sac_body_id id, sac_body_kind kin
 
 sac_result sac_body_set_filter(sac_world *world, sac_body_id id, const sac_filter *filter, sac_error *error)
 {
+    SAC_NEED(error, world, filter);
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX) return stale(error);
     world->cold[slot].filter = *filter;
@@ -577,6 +588,7 @@ sac_result sac_body_set_filter(sac_world *world, sac_body_id id, const sac_filte
 sac_result sac_body_set_material(sac_world *world, sac_body_id id, const sac_material *material,
                                  sac_error *error)
 {
+    SAC_NEED(error, world, material);
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX) return stale(error);
     sac_result result = check_material(material, error);
@@ -590,6 +602,7 @@ sac_result sac_body_set_material(sac_world *world, sac_body_id id, const sac_mat
 sac_result sac_body_set_motion(sac_world *world, sac_body_id id, float gravity_scale, float linear_damping,
                                float angular_damping, float most_speed, float most_spin, sac_error *error)
 {
+    SAC_NEED(error, world);
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX) return stale(error);
     sac_result result =
@@ -612,6 +625,7 @@ sac_result sac_body_set_motion(sac_world *world, sac_body_id id, float gravity_s
 
 sac_result sac_body_wake(sac_world *world, sac_body_id id, sac_error *error)
 {
+    SAC_NEED(error, world);
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX) return stale(error);
     wake_with_touched(world, slot);

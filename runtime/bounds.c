@@ -48,6 +48,19 @@ uint64_t sac_body_place_bounds(sac_world *world, uint32_t slot, float dt)
     return credits;
 }
 
+uint64_t sac_body_widen_bounds(sac_world *world, uint32_t slot)
+{
+    const sac_body_hot *hot = &world->hot[slot];
+    sac_box box, placed = world->broad->boxes[slot];
+    sac_form_bounds(sac_body_form(world, slot), sac_body_form_pose(world, slot), &box);
+    float turn = TUMBLE * length3(hot->turned) * hot->radius + world->def.margin;
+    for (int i = 0; i < 3; i++) {
+        placed.low[i] = fminf(placed.low[i], box.low[i] + fminf(hot->moved[i], 0) - turn);
+        placed.high[i] = fmaxf(placed.high[i], box.high[i] + fmaxf(hot->moved[i], 0) + turn);
+    }
+    return sac_broad_place_soon(world->broad, slot, &placed, true);
+}
+
 float sac_body_room_after(const sac_world *world, uint32_t slot, float time)
 {
     const sac_form *form = sac_body_form(world, slot);

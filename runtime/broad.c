@@ -91,7 +91,7 @@ sac_result sac_broad_create(const sac_broad_def *def, sac_broad **out_broad, sac
 
 void sac_broad_destroy(sac_broad **broad)
 {
-    if (!*broad) return;
+    if (!broad || !*broad) return;
     sac_pairs_fini(*broad);
     sac_grid_fini(&(*broad)->own->grid);
     release_bodies(*broad);

@@ -24,6 +24,31 @@ void sac_world_event(sac_world *world, sac_contact_event_kind kind, uint32_t p, 
     sac_array_push(&world->contact_events, event);
 }
 
+/* How fast a point of one body comes towards the other's along a direction from a to b. */
+static float towards(const sac_world *world, uint32_t slot, const float point[3], const float normal[3])
+{
+    const sac_body_hot *h = &world->hot[slot];
+    const float *w = h->w;
+    float d[3], speed = 0;
+    for (int i = 0; i < 3; i++) d[i] = point[i] - h->centre[i];
+    float turning[3] = {w[1] * d[2] - w[2] * d[1], w[2] * d[0] - w[0] * d[2], w[0] * d[1] - w[1] * d[0]};
+    for (int i = 0; i < 3; i++) speed += (h->v[i] + turning[i]) * normal[i];
+    return speed;
+}
+
+float sac_pair_approach(const sac_world *world, uint32_t p)
+{
+    const sac_broad_pair *pair = &world->broad->pairs[p];
+    const sac_manifold *m = &world->manifolds[p];
+    float most = 0;
+    for (uint32_t k = 0; k < m->count; k++) {
+        const float *normal = m->points[k].normal, *at = world->memory[p].region;
+        float speed = towards(world, pair->a, at, normal) - towards(world, pair->b, at, normal);
+        if (speed > most && speed <= FLT_MAX) most = speed;
+    }
+    return most;
+}
+
 /* Numbers of pairs are reused: a new one starts without memory, a gone one tells its end. */
 void sac_pairs_begun_and_ended(sac_world *world)
 {
@@ -63,14 +88,16 @@ void sac_pairs_begun_and_ended(sac_world *world)
 
 uint32_t sac_world_contact_events(const sac_world *world, const sac_contact_event **out_events)
 {
-    *out_events = world->contact_events.data;
-    return (uint32_t)world->contact_events.count;
+    if (out_events) *out_events = world ? world->contact_events.data : NULL;
+    return !world ? 0 : (uint32_t)world->contact_events.count;
 }
 
 uint32_t sac_world_move_events(const sac_world *constant, const sac_move_event **out_events)
 {
     /* Made when somebody asks: a frame that nobody listens to does not pay for them. */
     sac_world *world = (sac_world *)constant;
+    if (out_events) *out_events = NULL;
+    if (!world) return 0;
     if (!world->move_events_made) {
         world->move_events.count = 0;
         for (size_t i = 0; i < world->moved.count; i++) {
@@ -84,6 +111,6 @@ uint32_t sac_world_move_events(const sac_world *constant, const sac_move_event *
         }
         world->move_events_made = true;
     }
-    *out_events = world->move_events.data;
+    if (out_events) *out_events = world->move_events.data;
     return (uint32_t)world->move_events.count;
 }

@@ -1,4 +1,5 @@
-/* Fast bodies: one that moves farther than it is thick advances only as far as nothing is in its way. */
+/* Fast bodies: one that moves farther than it, or what it may come through, is thick advances only as far as
+ * nothing is in its way. */
 #include "runtime/world_internal.h"
 
 #include <string.h>
@@ -22,7 +23,8 @@ static float way_of(const sac_body_hot *hot)
 
 static bool is_fast(const sac_world *world, uint32_t slot)
 {
-    return moves(world, slot) && way_of(&world->hot[slot]) > world->hot[slot].thickness;
+    return moves(world, slot) &&
+           (way_of(&world->hot[slot]) > world->hot[slot].thickness || world->flags[slot] & SAC_BODY_PASSES);
 }
 
 static sac_sweep sweep_of(const sac_world *world, uint32_t slot)
@@ -116,7 +118,7 @@ static float free_share(sac_world *world, uint32_t slot, bool first, sac_stop *s
         const sac_body_hot *hot = &world->hot[other];
         /* One that was struck is sent ahead of the striker; to hold it would let the striker pass. */
         if (world->flags[slot] & SAC_BODY_STRUCK && world->flags[other] & SAC_BODY_TOLD) continue;
-        if (!first && !(is_fast(world, other) && hot->share < share)) continue;
+        if (!first && !(moves(world, other) && hot->share < share)) continue;
         const sac_form *form_b = sac_body_form(world, other);
         float thin =
             world->hot[slot].thickness < hot->thickness ? world->hot[slot].thickness : hot->thickness;
@@ -150,15 +152,26 @@ static float free_share(sac_world *world, uint32_t slot, bool first, sac_stop *s
     return share < now ? share : now;
 }
 
-/* Those that move on when this one has been stopped look again in this round. */
-static void mark_outlasting(sac_world *world, uint32_t slot, uint32_t round)
+/* Who is looked at: the fast ones, and those that outlast one of them. */
+typedef struct sweepers {
+    uint32_t *slots, count;
+} sweepers;
+enum { NOT_YET = UINT32_MAX }; /* of sweep_round */
+
+/* Those that move on when this one has been stopped look again in this round, the slow ones too: a heavy body
+ * would push on into a light one. */
+static void mark_outlasting(sac_world *world, sweepers *list, uint32_t slot, uint32_t round)
 {
     const sac_broad *broad = world->broad;
     for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
         uint32_t other = broad->pairs[p].a == slot ? broad->pairs[p].b : broad->pairs[p].a;
-        if (!world->memory[p].sensor && is_fast(world, other) &&
-            world->hot[slot].share < world->hot[other].share)
-            world->sweep_round[other] = round;
+        if (world->memory[p].sensor || !moves(world, other) || world->flags[other] & SAC_BODY_SOFT) continue;
+        /* What is left of its way is more than contacts are looked for ahead. */
+        const sac_body_hot *x = &world->hot[slot], *y = &world->hot[other];
+        float left = (y->share - x->share) * way_of(y), thin = fminf(x->thickness, y->thickness);
+        if (!(left > (is_fast(world, other) ? 0 : 0.5f * thin))) continue;
+        if (world->sweep_round[other] == NOT_YET) list->slots[list->count++] = other;
+        world->sweep_round[other] = round;
     }
 }
 
@@ -202,12 +215,27 @@ static void cut_short(sac_world *world, uint32_t slot)
 static const double ROUNDS_NS = 300;
 static const float UNDECIDED = -1;
 
+/* A blow sends bodies where their boxes do not reach: these grow, so that whoever is there is known. */
+static void widen_boxes(sac_world *world, const sweepers *fast, sac_stop *stop)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < fast->count && !sac_stop_reached(stop); i++) {
+        if (!(share_in_box(world, fast->slots[i]) < 1)) continue;
+        sac_stop_did(stop, sac_body_widen_bounds(world, fast->slots[i]));
+        any = true;
+    }
+    if (!any) return;
+    sac_broad_settle(world->broad);
+    sac_world_fit_pairs(world);
+    sac_pairs_begun_and_ended(world);
+}
+
 /* Those nobody can be in the way of go their whole way. Where time is up before all were asked, the others
  * are looked at. */
-static void part_alone(sac_world *world, const uint32_t *fast, uint32_t count, sac_stop *stop)
+static void part_alone(sac_world *world, const sweepers *fast, sac_stop *stop)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = fast[i];
+    for (uint32_t i = 0; i < fast->count; i++) {
+        uint32_t slot = fast->slots[i];
         bool alone = false;
         if (!sac_stop_reached(stop)) {
             alone = !has_company(world, slot);
@@ -218,10 +246,10 @@ static void part_alone(sac_world *world, const uint32_t *fast, uint32_t count, s
     }
 }
 
-static void look_ahead(sac_world *world, const uint32_t *fast, uint32_t count, sac_stop *stop)
+static void look_ahead(sac_world *world, const sweepers *fast, sac_stop *stop)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = fast[i];
+    for (uint32_t i = 0; i < fast->count; i++) {
+        uint32_t slot = fast->slots[i];
         sac_body_hot *hot = &world->hot[slot];
         if (hot->share >= 0) continue;
         if (sac_stop_reached(stop)) {
@@ -236,21 +264,21 @@ static void look_ahead(sac_world *world, const uint32_t *fast, uint32_t count, s
 }
 
 /* One that was stopped stands where others meant to pass; false when time is up in the middle of it. */
-static bool look_again(sac_world *world, const uint32_t *fast, uint32_t count, sac_stop *stop, sac_stop *end)
+static bool look_again(sac_world *world, sweepers *list, sac_stop *stop, sac_stop *end)
 {
     uint32_t changed = 0;
-    for (uint32_t i = 0; i < count; i++)
-        changed += world->sweep_stopped[fast[i]] = world->hot[fast[i]].share < 1;
+    for (uint32_t i = 0; i < list->count; i++)
+        changed += world->sweep_stopped[list->slots[i]] = world->hot[list->slots[i]].share < 1;
     for (uint32_t round = 1; round < ROUNDS && changed; round++) {
-        for (uint32_t i = 0; i < count; i++) {
-            if (!world->sweep_stopped[fast[i]]) continue;
+        for (uint32_t i = 0; i < list->count; i++) {
+            if (!world->sweep_stopped[list->slots[i]]) continue;
             if (sac_stop_reached(end)) return false;
-            mark_outlasting(world, fast[i], round);
-            sac_stop_did(end, 30u + 10u * world->listed[fast[i]]);
+            mark_outlasting(world, list, list->slots[i], round);
+            sac_stop_did(end, 30u + 10u * world->listed[list->slots[i]]);
         }
         changed = 0;
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t slot = fast[i];
+        for (uint32_t i = 0; i < list->count; i++) {
+            uint32_t slot = list->slots[i];
             sac_body_hot *hot = &world->hot[slot];
             world->sweep_stopped[slot] = false;
             if (world->sweep_round[slot] != round) continue;
@@ -361,6 +389,43 @@ static void limit_in_crowd(sac_world *world)
     sac_world_spend(world, 8u * world->chosen_count + 30u * world->contact_count);
 }
 
+/* ---- and where nobody has to ---- */
+
+/* Of its thickness: as far as what advances may go into another. */
+static const float PUSHED = 0.1f;
+
+/* A blow sends one off, and something stops it on its way: what hit it goes no farther than up to it, but at
+ * least as long as it. */
+static void keep_behind(sac_world *world, const sac_manifold *m, uint32_t slot, uint32_t stopped, float sign)
+{
+    sac_body_hot *hot = &world->hot[slot];
+    const sac_body_hot *other = &world->hot[stopped];
+    if (!gives_way(world, slot) || !(hot->share > other->share)) return;
+    float deep = PUSHED * fminf(hot->thickness, other->thickness);
+    for (uint32_t i = 0; i < m->count; i++) {
+        const sac_manifold_point *point = &m->points[i];
+        float at[3], n[3], room = fmaxf(-point->depth, 0) + deep;
+        for (int k = 0; k < 3; k++) n[k] = sign * point->normal[k];
+        sac_transform_point(&world->pose[sign > 0 ? slot : stopped], point->local_a, at);
+        /* How far it comes after the other, which may itself move on or come back. */
+        float way = advance(world, slot, at, n);
+        room += moves(world, stopped) ? advance(world, stopped, at, n) * other->share : 0;
+        if (way > 0 && way * hot->share > room) hot->share = fmaxf(other->share, fmaxf(room, 0) / way);
+    }
+}
+
+static void mind_the_stopped(sac_world *world)
+{
+    for (uint32_t k = 0; k < world->contact_count; k++) {
+        const sac_broad_pair *pair = &world->broad->pairs[world->contact_pair[k]];
+        const sac_manifold *m = &world->manifolds[world->contact_pair[k]];
+        if (moves(world, pair->b) && world->hot[pair->b].share < 1)
+            keep_behind(world, m, pair->a, pair->b, 1);
+        if (moves(world, pair->a) && world->hot[pair->a].share < 1)
+            keep_behind(world, m, pair->b, pair->a, -1);
+    }
+}
+
 void sac_world_limit_fast(sac_world *world)
 {
     if (world->chosen_count < world->awake_count) {
@@ -368,11 +433,15 @@ void sac_world_limit_fast(sac_world *world)
         return;
     }
     sac_stop ask, stop, end;
-    uint32_t *fast = world->extra, count = 0;
-    for (uint32_t i = 0; i < world->chosen_count; i++)
-        if (is_fast(world, world->chosen[i])) fast[count++] = world->chosen[i];
-    world->report.fast = count;
-    double left = 1e18, rounds = ROUNDS_NS * count;
+    sweepers list = {world->extra, 0};
+    for (uint32_t i = 0; i < world->chosen_count; i++) {
+        uint32_t slot = world->chosen[i];
+        world->hot[slot].share = 1;
+        world->sweep_round[slot] = NOT_YET;
+        if (is_fast(world, slot)) list.slots[list.count++] = slot;
+    }
+    world->report.fast = list.count;
+    double left = 1e18, rounds = ROUNDS_NS * list.count;
     uint64_t now = sac_world_now(world), ask_ns = UINT64_MAX, stop_ns = UINT64_MAX, end_ns = UINT64_MAX;
     if (world->step_deadline_ns != UINT64_MAX) {
         double tail = sac_predictor_reserve_ns(&world->costs.finish, world->awake_count, world->chosen_count);
@@ -382,22 +451,21 @@ void sac_world_limit_fast(sac_world *world)
         end_ns = now + (uint64_t)left;
     }
     sac_tape_stop(&world->tape, &ask, &world->clock, ask_ns, &world->pace);
-    part_alone(world, fast, count, &ask);
+    widen_boxes(world, &list, &ask);
+    part_alone(world, &list, &ask);
     sac_tape_close(&world->tape, &ask);
     sac_tape_stop(&world->tape, &stop, &world->clock, stop_ns, &world->pace);
     sac_tape_stop(&world->tape, &end, &world->clock, end_ns, &world->pace);
-    look_ahead(world, fast, count, &stop);
-    if (!look_again(world, fast, count, &stop, &end))
-        for (uint32_t i = 0; i < count; i++) {
-            sac_body_hot *hot = &world->hot[fast[i]];
+    look_ahead(world, &list, &stop);
+    if (!look_again(world, &list, &stop, &end))
+        for (uint32_t i = 0; i < list.count; i++) {
+            sac_body_hot *hot = &world->hot[list.slots[i]];
             hot->share = fminf(hot->share, blind_share(hot));
         }
     sac_tape_close(&world->tape, &stop);
     sac_tape_close(&world->tape, &end);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t slot = fast[i];
-        world->sweep_stopped[slot] = false;
-        cut_short(world, slot);
-    }
+    for (uint32_t i = 0; i < list.count; i++) world->sweep_stopped[list.slots[i]] = false;
+    if (list.count) mind_the_stopped(world);
+    for (uint32_t i = 0; list.count && i < world->chosen_count; i++) cut_short(world, world->chosen[i]);
     sac_world_spend(world, 4u * world->chosen_count + 16u * world->report.fast);
 }

@@ -79,7 +79,7 @@ static uint32_t frames_apart(const sac_world *world, const couple *c, float marg
     if (!together && sac_world_starves(world)) closing = fmaxf(closing, fmaxf(one, other));
     closing /= c->distance;
     float M = 2 * (together ? FREE_MARGIN : world->gravity_size + ACCELERATION_MARGIN);
-    float frames = sac_horn_meet(gap, closing, M) / world->step_dt;
+    float frames = sac_horn_meet(gap, closing, M) / world->longest_dt;
     return frames >= MOST_SKIP ? MOST_SKIP : (uint32_t)frames;
 }
 
@@ -113,6 +113,17 @@ static float slide_of(const sac_world *world, uint32_t p, const couple *c, float
         sac_slide_between(&world->pose[c->a], memory->point_a, &world->pose[c->b], memory->point_b), travel);
 }
 
+/* A manifold keeps four points of all that were near. What rocks leaves them and is borne by others that are
+ * not known until it has moved by the pair's margin: too late to come to rest, however little of it is seen.
+ */
+static bool rocks(const sac_world *world, uint32_t p, const couple *c, float travel)
+{
+    if (world->manifolds[p].count < SAC_MANIFOLD_POINTS || !(travel > 0.05f * world->def.margin))
+        return false;
+    const float slow = 10 * world->def.sleep_speed;
+    return length3(c->x->v) + turn_of(world, c->a) < slow && length3(c->y->v) + turn_of(world, c->b) < slow;
+}
+
 static void add(sac_world *world, uint32_t p, const couple *c, float margin)
 {
     sac_pair_memory *memory = &world->memory[p];
@@ -130,12 +141,19 @@ static void add(sac_world *world, uint32_t p, const couple *c, float margin)
         middle(c, region);
     memcpy(memory->region, region, sizeof region);
     float travel = (float)(c->x->travel + c->y->travel - watch->travel);
-    float drift = travel > watch->margin ? travel - watch->margin : 0;
+    /* What was beyond the margin may have come as near as that, and may come through in this frame. */
+    float come = travel - watch->margin + (world->manifolds[p].count ? 0 : c->motion);
+    float drift = come > 0 ? come : 0;
     agenda->x[e] = region[0], agenda->y[e] = region[1], agenda->z[e] = region[2];
     agenda->vx[e] = 0.5f * (c->x->v[0] + c->y->v[0]);
     agenda->vy[e] = 0.5f * (c->x->v[1] + c->y->v[1]);
     agenda->vz[e] = 0.5f * (c->x->v[2] + c->y->v[2]);
     agenda->extent[e] = 2 * smaller(c->x->radius, c->y->radius);
+    /* Of two that are about as thick the one that moves farther than that is fast by itself. */
+    if (c->motion > c->y->thickness && 0.7f * c->x->thickness > c->y->thickness)
+        world->flags[c->a] |= SAC_BODY_PASSES;
+    if (c->motion > c->x->thickness && 0.7f * c->y->thickness > c->x->thickness)
+        world->flags[c->b] |= SAC_BODY_PASSES;
     agenda->similar[e] = (float)(world->touches[c->a] + world->touches[c->b]);
     /* Off by more than a body is thick, memory is as good as none: the pair is looked at first. */
     float thick = 0.1f * smaller(c->x->thickness, c->y->thickness);
@@ -148,7 +166,8 @@ static void add(sac_world *world, uint32_t p, const couple *c, float margin)
     agenda->age[e] = (uint16_t)(age > UINT16_MAX ? UINT16_MAX : age);
     uint32_t either = world->flags[c->a] | world->flags[c->b];
     agenda->flags[e] = (uint8_t)((either & (SAC_BODY_HELD | SAC_BODY_NEAR_HAND) ? SAC_AGENDA_TOP : 0) |
-                                 (memory->sensor ? SAC_AGENDA_SENSOR : 0));
+                                 (memory->sensor ? SAC_AGENDA_SENSOR : 0) |
+                                 (rocks(world, p, c, travel) ? SAC_AGENDA_STALE : 0));
     if (world->def.weight || world->tape.weigh) {
         float w = 1;
         if (world->def.weight)
@@ -172,8 +191,9 @@ static float margin_of(const sac_world *world, const couple *c)
 static bool foresee(const sac_world *world, sac_pair_watch *watch, const couple *c, float margin)
 {
     uint32_t frames = frames_apart(world, c, margin, &watch->together);
+    /* What was foreseen before may have counted on falling together. */
+    watch->skip_until = frames ? world->frame + frames : 0;
     if (!frames) return false;
-    watch->skip_until = world->frame + frames;
     watch->skip_set = world->frame;
     return true;
 }
@@ -193,12 +213,27 @@ void sac_pair_foresee(sac_world *world, uint32_t p)
     clear_no_longer(world, pair->b, watch->skip_until);
 }
 
-/* Those about it may fly on for this frame and no longer. */
-static void alarm(sac_world *world, uint32_t slot)
+void sac_world_expect(sac_world *world, float dt)
+{
+    const float more = 1.05f * dt;
+    bool holds = dt <= world->longest_dt;
+    world->longest_dt = holds ? fmaxf(more, 0.98f * world->longest_dt) : more;
+    if (holds) return;
+    for (uint32_t i = 0; i < world->slot_count; i++) {
+        world->hot[i].jolt = world->frame;
+        world->clear_until[i] = 0;
+    }
+}
+
+/* Those about it may fly on for this frame and no longer; `only_together`: of those that counted on it to
+ * fall as they do. */
+static void alarm(sac_world *world, uint32_t slot, bool only_together)
 {
     sac_broad_row row;
     sac_broad_rows(world->broad, &slot, 1, &row);
-    for (uint32_t i = 0; i < row.count; i++) clear_no_longer(world, row.mates[i].other, world->frame + 1);
+    for (uint32_t i = 0; i < row.count; i++)
+        if (!only_together || world->watch[row.mates[i].pair].together)
+            clear_no_longer(world, row.mates[i].other, world->frame + 1);
 }
 
 void sac_body_startle(sac_world *world, uint32_t slot)
@@ -208,7 +243,7 @@ void sac_body_startle(sac_world *world, uint32_t slot)
     bool known = hot->jolt == world->frame + 1 || hot->halt == world->frame + 1;
     hot->jolt = world->frame + 1;
     world->clear_until[slot] = 0;
-    if (!known) alarm(world, slot);
+    if (!known) alarm(world, slot, false);
 }
 
 void sac_body_halt(sac_world *world, uint32_t slot)
@@ -217,27 +252,32 @@ void sac_body_halt(sac_world *world, uint32_t slot)
     bool known = hot->jolt == world->frame + 1 || hot->halt == world->frame + 1;
     hot->halt = world->frame + 1;
     world->clear_until[slot] = 0;
-    if (!known && ++world->halts <= SAC_MOST_ALARMS) alarm(world, slot);
+    if (!known && ++world->halts <= SAC_MOST_ALARMS) alarm(world, slot, true);
 }
 
-/* Nothing to look at: they cannot meet yet, or were found apart by more than the pair's margin and have not
- * moved that far since. Without branches: it is as good as random which pairs those are. */
-static bool rests(const sac_world *world, const sac_pair_watch *watch, const sac_body_hot *x,
-                  const sac_body_hot *y)
+/* Until when they cannot meet, if what that was concluded from still holds; 0: they may now. Without
+ * branches: it is as good as random which pairs those are. */
+static uint32_t apart_until(const sac_pair_watch *watch, const sac_body_hot *x, const sac_body_hot *y)
 {
     uint32_t jolt = x->jolt > y->jolt ? x->jolt : y->jolt, halt = x->halt > y->halt ? x->halt : y->halt;
     halt = watch->together ? halt : 0;
     jolt = jolt > halt ? jolt : halt;
+    return watch->skip_set >= jolt ? watch->skip_until : 0;
+}
+
+/* They were found apart by more than the pair's margin and have not moved that far since. */
+static bool still_apart(const sac_pair_watch *watch, const sac_body_hot *x, const sac_body_hot *y)
+{
     float moved = (float)(x->travel + y->travel - watch->travel) + (x->reach + y->reach);
-    return ((watch->skip_until > world->frame) & (watch->skip_set >= jolt)) |
-           (watch->apart & (moved < watch->margin));
+    return watch->apart & (moved < watch->margin);
 }
 
 /* Looks at the pair of two bodies; true when it is in the agenda. */
 static bool consider(sac_world *world, uint32_t p, uint32_t one, uint32_t other)
 {
     sac_pair_watch *watch = &world->watch[p];
-    if (rests(world, watch, &world->hot[one], &world->hot[other])) return false;
+    const sac_body_hot *x = &world->hot[one], *y = &world->hot[other];
+    if (apart_until(watch, x, y) > world->frame || still_apart(watch, x, y)) return false;
     couple c = couple_of(world, one < other ? one : other, one < other ? other : one);
     float margin = margin_of(world, &c);
     if (foresee(world, watch, &c, margin)) {
@@ -290,9 +330,10 @@ static void pass_over(sac_world *world, uint32_t slot, listed *list)
     for (uint32_t i = 0; i < list->count; i++) {
         sac_broad_mate mate = list->mates[i];
         sac_pair_watch *watch = &world->watch[mate.pair];
-        bool done = rests(world, watch, &own, &hot[mate.other]) & !watch->touching;
+        uint32_t until = apart_until(watch, &own, &hot[mate.other]);
+        bool done = ((until > frame) | still_apart(watch, &own, &hot[mate.other])) & !watch->touching;
         watch->seen = frame;
-        clear_both(world, slot, mate.other, done ? watch->skip_until : UINT32_MAX);
+        clear_both(world, slot, mate.other, done ? until : UINT32_MAX);
         list->mates[kept] = mate;
         kept += !done;
     }
@@ -321,7 +362,7 @@ static void gather_pair(sac_world *world, uint32_t p, uint32_t slot, uint32_t ot
             sac_world_event(world, SAC_CONTACT_END, p, 0, 0);
         }
     }
-    clear_both(world, slot, other, watch->skip_until);
+    clear_both(world, slot, other, apart_until(watch, &world->hot[slot], &world->hot[other]));
 }
 
 /* A kinematic body at rest has nothing to say to those who sleep. */
@@ -361,12 +402,13 @@ void sac_world_gather(sac_world *world)
     for (uint32_t i = 0; i < world->chosen_count; i++) {
         uint32_t slot = world->chosen[i];
         world->active[slot] = 0;
+        world->flags[slot] &= ~(uint32_t)SAC_BODY_PASSES;
         world->clear_until[slot] = UINT32_MAX;
         world->turn[slot] = turn_now(&world->hot[slot]);
     }
     /* After something else had the caches this takes twice as long as predicted: those that find no time
      * wait. */
-    if (limit != UINT64_MAX) limit = limit > now ? now + (limit - now) * 2 / 5 : now;
+    if (limit != UINT64_MAX) limit = limit > now ? now + (limit - now) / 2 : now;
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
     sac_broad_row rows[SAC_BROAD_ROWS];
     listed lists[2];

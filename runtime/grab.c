@@ -61,6 +61,7 @@ static sac_result stale(sac_error *error)
 
 sac_result sac_grab_create(sac_world *world, const sac_grab_def *def, sac_grab_id *out_grab, sac_error *error)
 {
+    SAC_NEED(error, world, def);
     float q[4];
     if (out_grab) *out_grab = (sac_grab_id){0};
     if (def->cookie != SAC_COOKIE_GRAB)
@@ -121,6 +122,7 @@ sac_result sac_grab_create(sac_world *world, const sac_grab_def *def, sac_grab_i
 sac_result sac_grab_move(sac_world *world, sac_grab_id grab, const float target[3], const float rotation[4],
                          sac_error *error)
 {
+    SAC_NEED(error, world, target, rotation);
     uint32_t slot = slot_of(world, grab);
     float q[4];
     if (slot == UINT32_MAX) return stale(error);
@@ -153,6 +155,7 @@ void sac_grabs_of_body_end(sac_world *world, uint32_t body)
 
 sac_result sac_grab_destroy(sac_world *world, sac_grab_id grab, sac_error *error)
 {
+    SAC_NEED(error, world);
     uint32_t slot = slot_of(world, grab);
     if (slot == UINT32_MAX) return stale(error);
     sac_body_wake_slot(world, world->grabs[slot].body);
@@ -163,6 +166,8 @@ sac_result sac_grab_destroy(sac_world *world, sac_grab_id grab, sac_error *error
 
 sac_result sac_grab_get(const sac_world *world, sac_grab_id grab, sac_grab_state *out, sac_error *error)
 {
+    if (!out) return sac_error_null(error, "out_state", 0);
+    SAC_NEED(error, world);
     uint32_t slot = slot_of(world, grab);
     if (slot == UINT32_MAX) return stale(error);
     const sac_grab_slot *g = &world->grabs[slot];

@@ -5,6 +5,7 @@
 
 uint32_t sac_world_pairs(const sac_world *world, sac_pair_view *out, uint32_t capacity)
 {
+    if (!world) return 0;
     uint32_t count = 0;
     for (uint32_t p = 0; p < world->broad->pair_end; p++) {
         const sac_broad_pair *pair = &world->broad->pairs[p];
@@ -35,6 +36,7 @@ uint32_t sac_world_pairs(const sac_world *world, sac_pair_view *out, uint32_t ca
 
 uint32_t sac_world_contacts(const sac_world *world, sac_contact_view *out, uint32_t capacity)
 {
+    if (!world) return 0;
     uint32_t count = 0;
     for (uint32_t p = 0; p < world->broad->pair_end; p++) {
         const sac_broad_pair *pair = &world->broad->pairs[p];
@@ -161,6 +163,7 @@ static void add_side(front_list *list, front_side *side, const sac_pairs *pendin
 
 uint32_t sac_world_front(const sac_world *world, sac_front_view *out, uint32_t capacity)
 {
+    if (!world) return 0;
     front_list list = {world, out, capacity, 0, 0};
     const sac_agenda *agenda = world->agenda;
     for (uint32_t e = 0; e < agenda->count; e++) {

@@ -81,7 +81,7 @@ typedef struct sac_span {
     F(f32, origin, [3]) F(f32, direction, [3]) F(u64, time_ns, ) F(f32, confidence, ) F(f32, error_degrees, )
 #define SAC_FIELDS_HAND(F) F(flag, valid, ) F(f32, position, [3]) F(f32, radius, )
 #define SAC_FIELDS_VIEWER(F) \
-    F(u32, eye_count, ) F(eye, eyes, [SAC_VIEWER_MOST_EYES]) F(gaze, gaze, ) F(hand, hands, [2])
+    F(u32, eye_count, ) F(eye, eyes, [SAC_VIEWER_OWN_EYES]) F(gaze, gaze, ) F(hand, hands, [2])
 
 /* STRUCT(type, C type, FIELDS), those used by others first. */
 #define SAC_RECORD_STRUCTS(STRUCT)                                \
@@ -111,7 +111,8 @@ SAC_RECORDED_SIZE(sac_gaze_def, 32);
 SAC_RECORDED_SIZE(sac_body_def, 192);
 SAC_RECORDED_SIZE(sac_grab_def, 72);
 SAC_RECORDED_SIZE(sac_step_def, 48);
-SAC_RECORDED_SIZE(sac_viewer, 272);
+SAC_RECORDED_SIZE(sac_viewer, 280);
+SAC_RECORDED_SIZE(sac_eye, 44);
 #undef SAC_RECORDED_SIZE
 #endif
 
@@ -143,8 +144,8 @@ SAC_RECORDED_SIZE(sac_viewer, 272);
 #define SAC_FIELDS_GRAB_CREATE(F) F(grab_def, def, ) F(u64, made, )
 #define SAC_FIELDS_GRAB_MOVE(F) F(u64, grab, ) F(f32, target, [3]) F(f32, rotation, [4])
 #define SAC_FIELDS_GRAB(F) F(u64, grab, )
-/* Who looks in the step that follows. */
-#define SAC_FIELDS_LOOK(F) F(viewer, viewer, )
+/* Who looks in the step that follows. `more`: f32s, the viewer's eyes beyond its own. */
+#define SAC_FIELDS_LOOK(F) F(viewer, viewer, ) F(bytes, more, )
 /* `tape`: u64s, what the clock decided; `weights`: f32s, what the caller's hook said of pairs; `hash`: of the
  * world after the step. */
 #define SAC_FIELDS_STEP(F)                                                                             \
@@ -188,7 +189,7 @@ SAC_RECORDED_SIZE(sac_viewer, 272);
     OP(21, grab_move, SAC_FIELDS_GRAB_MOVE,                                                                  \
        sac_grab_move(world, SAC_ID(sac_grab_id, grab), op->target, op->rotation, error))                     \
     OP(22, grab_destroy, SAC_FIELDS_GRAB, sac_grab_destroy(world, SAC_ID(sac_grab_id, grab), error))         \
-    OP(23, look, SAC_FIELDS_LOOK, sac_again_look(replay, op))                                                \
+    OP(23, look, SAC_FIELDS_LOOK, sac_again_look(replay, op, error))                                         \
     OP(24, step, SAC_FIELDS_STEP, sac_again_step(replay, op, error))                                         \
     OP(25, soft, SAC_FIELDS_TREE, sac_again_soft(replay, op, error))                                         \
     OP(26, body_pin, SAC_FIELDS_BODY_PIN,                                                                    \

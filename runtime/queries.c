@@ -16,6 +16,24 @@ static bool is_asked_for(const sac_world *world, uint32_t slot, uint32_t mask)
     return (world->cold[slot].filter.category & mask) != 0;
 }
 
+/* To a body's surface, negative inside. Heights are solid as deep as anything meets them, which is down to
+ * their box; from below that their bottom is what is nearest. */
+static float distance_to(const sac_world *world, uint32_t slot, const float point[3], float most,
+                         float closest[3], float normal[3])
+{
+    const sac_form *form = form_of(world, slot);
+    const sac_transform *pose = sac_body_form_pose(world, slot);
+    float distance = sac_form_distance(form, pose, point, most, closest, normal);
+    bool solid = form->kind == SAC_FORM_TERRAIN && form->box.low[1] < sac_terrain_box(form->terrain).low[1];
+    if (!solid || !(distance < 0)) return distance;
+    float rows[3][3], under = form->box.low[1] * pose->scale;
+    sac_transform_rows(pose, rows);
+    for (int i = 0; i < 3; i++) under -= rows[i][1] * (point[i] - pose->translation[i]);
+    if (!(under > 0)) return distance;
+    for (int i = 0; i < 3; i++) closest[i] = point[i] + under * rows[i][1], normal[i] = -rows[i][1];
+    return under <= most ? under : FLT_MAX;
+}
+
 /* ---- ray ---- */
 
 typedef struct ray_search {
@@ -47,6 +65,7 @@ static bool try_ray(uint32_t slot, void *user)
 sac_result sac_world_ray(const sac_world *world, const float origin[3], const float direction[3], float most,
                          uint32_t mask, sac_world_hit *out_hit, sac_error *error)
 {
+    SAC_NEED(error, world, origin, direction, out_hit);
     *out_hit = (sac_world_hit){0};
     if (!sac_vec3_is_finite(origin)) return bad(error, "origin of the ray", "give a finite point");
     if (!sac_vec3_is_finite(direction) || (direction[0] == 0 && direction[1] == 0 && direction[2] == 0))
@@ -85,9 +104,9 @@ static uint32_t slot_of(sac_body_id id) { return (uint32_t)id.value - 1u; }
 static bool try_overlap(uint32_t slot, void *user)
 {
     overlap_search *s = user;
+    float closest[3], normal[3];
     if (!is_asked_for(s->world, slot, s->mask)) return true;
-    float distance = sac_form_distance(form_of(s->world, slot), sac_body_form_pose(s->world, slot), s->centre,
-                                       s->radius, NULL, NULL);
+    float distance = distance_to(s->world, slot, s->centre, s->radius, closest, normal);
     if (!(distance <= s->radius)) return true;
     s->count++;
     if (s->kept == s->capacity && (s->capacity == 0 || slot_of(s->out[s->kept - 1]) < slot)) return true;
@@ -109,6 +128,7 @@ sac_result sac_world_overlap(const sac_world *world, const float centre[3], floa
                              sac_body_id *out_bodies, uint32_t capacity, uint32_t *out_count,
                              sac_error *error)
 {
+    SAC_NEED(error, world, centre, out_count);
     *out_count = 0;
     if (!sac_vec3_is_finite(centre)) return bad(error, "centre of the sphere", "give a finite point");
     if (!(radius >= 0 && radius <= FLT_MAX))
@@ -134,8 +154,7 @@ static bool try_closest(uint32_t slot, void *user)
     closest_search *s = user;
     float closest[3], normal[3];
     if (!is_asked_for(s->world, slot, s->mask)) return true;
-    float distance = sac_form_distance(form_of(s->world, slot), sac_body_form_pose(s->world, slot), s->point,
-                                       fmaxf(s->most, 0), closest, normal);
+    float distance = distance_to(s->world, slot, s->point, fmaxf(s->most, 0), closest, normal);
     if (!(distance <= s->most) || distance == FLT_MAX) return true;
     if (s->slot != SAC_NO_BODY && distance == s->most && slot >= s->slot) return true;
     s->most = distance;
@@ -148,6 +167,7 @@ static bool try_closest(uint32_t slot, void *user)
 sac_result sac_world_closest(const sac_world *world, const float point[3], float most, uint32_t mask,
                              sac_world_hit *out_hit, sac_error *error)
 {
+    SAC_NEED(error, world, point, out_hit);
     *out_hit = (sac_world_hit){0};
     if (!sac_vec3_is_finite(point)) return bad(error, "point", "give a finite point");
     if (!(most >= 0)) return bad(error, "distance", "give a number of at least 0");
@@ -194,8 +214,7 @@ static bool try_sweep(uint32_t slot, void *user)
     if (!is_asked_for(world, slot, s->mask) || !(s->kinds & 1u << world->cold[slot].kind) ||
         world->flags[slot] & SAC_BODY_SENSOR)
         return true;
-    float distance = sac_form_distance(form_of(world, slot), sac_body_form_pose(world, slot), s->centre,
-                                       s->radius + s->look, closest, normal);
+    float distance = distance_to(world, slot, s->centre, s->radius + s->look, closest, normal);
     if (distance == FLT_MAX) return true;
     float gap = distance - s->radius;
     for (int k = 0; k < 3; k++) towards -= normal[k] * s->motion[k];
@@ -220,6 +239,7 @@ static bool try_sweep(uint32_t slot, void *user)
 sac_result sac_world_sweep(const sac_world *world, const float centre[3], float radius, const float motion[3],
                            uint32_t mask, uint32_t kinds, sac_world_hit *out_hit, sac_error *error)
 {
+    SAC_NEED(error, world, centre, motion, out_hit);
     *out_hit = (sac_world_hit){.t = 1};
     if (!sac_vec3_is_finite(centre)) return bad(error, "centre of the ball", "give a finite point");
     if (!sac_vec3_is_finite(motion)) return bad(error, "motion of the ball", "give a finite way");

@@ -1,4 +1,5 @@
 /* The recorder: operations as bytes, into the chunks of a file. */
+#include "base/clock.h"
 #include "base/crc32c.h"
 #include "runtime/operations_internal.h"
 #include "runtime/record_file_internal.h"
@@ -6,6 +7,7 @@
 struct sac_recorder {
     sac_chunk_writer file;
     sac_array(const void *) files; /* trees, terrains and soft shapes already written, by their number */
+    uint64_t wall_ns, cpu_ns;      /* of the last frame */
 };
 
 /* ---- fields ---- */
@@ -150,7 +152,9 @@ void sac_record_policy(sac_world *world)
 void sac_record_frame(sac_world *world, const sac_step_def *def)
 {
     struct sac_recorder *recorder = world->recorder;
+    if (recorder) recorder->wall_ns = recorder->cpu_ns = 0;
     if (!recorder || recorder->file.file < 0) return;
+    uint64_t cpu = sac_time_thread_cpu_ns(), wall = sac_time_now_ns();
     const sac_tape *tape = &world->tape;
     if (tape->short_of) {
         give_up(recorder, SAC_ERROR_LIMIT, NULL, "a step took more decisions than a recording holds");
@@ -168,11 +172,26 @@ void sac_record_frame(sac_world *world, const sac_step_def *def)
         .hash = sac_world_hash(world)};
     if (def->viewer) {
         sac_op_look look = {.viewer = *def->viewer};
-        for (uint32_t i = look.viewer.eye_count; i < SAC_VIEWER_MOST_EYES; i++)
-            look.viewer.eyes[i] = (sac_eye){0};
+        uint32_t eyes = look.viewer.eye_count;
+        for (uint32_t i = eyes; i < SAC_VIEWER_OWN_EYES; i++) look.viewer.eyes[i] = (sac_eye){0};
+        if (eyes > SAC_VIEWER_OWN_EYES) {
+            uint64_t size = (uint64_t)(eyes - SAC_VIEWER_OWN_EYES) * sizeof *look.viewer.more_eyes;
+            if (size > SAC_CHUNK_MOST / 2) {
+                give_up(recorder, SAC_ERROR_LIMIT, NULL, "a viewer has more eyes than a recording holds");
+                return;
+            }
+            look.more = (sac_span){look.viewer.more_eyes, (uint32_t)size};
+        }
         sac_record_look(recorder, &look);
     }
     sac_record_step(recorder, &op);
+    recorder->wall_ns = sac_time_now_ns() - wall, recorder->cpu_ns = sac_time_thread_cpu_ns() - cpu;
+}
+
+void sac_record_cost(const sac_world *world, uint64_t *out_wall_ns, uint64_t *out_cpu_ns)
+{
+    *out_wall_ns = world->recorder ? world->recorder->wall_ns : 0;
+    *out_cpu_ns = world->recorder ? world->recorder->cpu_ns : 0;
 }
 
 /* ---- start and stop ---- */
@@ -184,6 +203,7 @@ static bool untouched(const sac_world *world)
 
 sac_result sac_record_start(sac_world *world, const char *path, sac_error *error)
 {
+    SAC_NEED(error, world, path);
     if (world->recorder)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "stop that one first",
                              "the world is already being recorded");
@@ -213,6 +233,7 @@ sac_result sac_record_start(sac_world *world, const char *path, sac_error *error
 
 sac_result sac_record_stop(sac_world *world, sac_error *error)
 {
+    SAC_NEED(error, world);
     struct sac_recorder *recorder = world->recorder;
     if (!recorder) return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "the world is not being recorded");
     sac_result result = sac_chunk_writer_close(&recorder->file, error);
@@ -225,6 +246,7 @@ sac_result sac_record_stop(sac_world *world, sac_error *error)
 
 sac_result sac_record_status(const sac_world *world, sac_error *error)
 {
+    SAC_NEED(error, world);
     if (!world->recorder || world->recorder->file.error.code == SAC_OK) return SAC_OK;
     if (error) *error = world->recorder->file.error;
     return world->recorder->file.error.code;

@@ -12,15 +12,15 @@
  *   sac_replay_close(&replay);
  *
  * What the caller's weight hook says is recorded too; his clock, log and task system are not needed again. A
- * step that is recorded takes as long as ever, and then some microseconds for the record itself: they come
- * after the report and are not in it.
+ * step that is recorded takes as long as ever, and then the time of the record itself, most of it the hash of
+ * the state: it comes after the report and is not in it; sac_record_cost tells how much.
  *
  * The file is append-only and made of chunks with a checksum each; see docs/files.md. What is lost by a crash
  * is the last chunk: what has not been written for at most 30 frames or 64 KB. Trees and terrains are stored
  * inside, so that a recording needs nothing else.
  *
- * Index: sac_record_start  sac_record_stop  sac_record_status  sac_replay_open  sac_replay_step
- *        sac_replay_world  sac_replay_progress  sac_replay_close
+ * Index: sac_record_start  sac_record_stop  sac_record_status  sac_record_cost  sac_replay_open
+ *        sac_replay_step  sac_replay_world  sac_replay_progress  sac_replay_close
  */
 #ifndef SAC_RUNTIME_RECORD_H
 #define SAC_RUNTIME_RECORD_H
@@ -41,6 +41,10 @@ sac_result sac_record_start(struct sac_world *world, const char *path, sac_error
 sac_result sac_record_stop(struct sac_world *world, sac_error *error);
 /* SAC_OK, or what went wrong while writing; the world goes on without the recording. */
 sac_result sac_record_status(const struct sac_world *world, sac_error *error);
+
+/* What recording the last step took behind its report, wall time and CPU time of the thread that called; both
+ * 0 when it was not recorded. */
+void sac_record_cost(const struct sac_world *world, uint64_t *out_wall_ns, uint64_t *out_cpu_ns);
 
 typedef struct sac_replay sac_replay;
 typedef struct sac_replay_frame {

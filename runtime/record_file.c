@@ -276,7 +276,9 @@ sac_result sac_chunk_reader_open(sac_chunk_reader *reader, const char *path, uin
     if (reader->file < 0 || fstat(reader->file, &status) != 0) return io_error(error, path, "open");
     sac_result result;
     if (!S_ISREG(status.st_mode)) {
-        result = fault(reader, error, SAC_ERROR_IO, 0, NULL, "this is not a regular file");
+        sac_error_set(error, SAC_ERROR_IO, "give a file made by a recording", "this is not a regular file");
+        sac_error_in_file(error, path);
+        result = SAC_ERROR_IO;
     } else {
         reader->size = (uint64_t)status.st_size;
         result = check_header(reader, operations, error);

@@ -17,7 +17,8 @@ struct sac_replay {
     sac_world *world;
     sac_array(replay_file) files;
     sac_viewer viewer;
-    bool looked; /* a viewer for the next step is there */
+    sac_array(sac_eye) more_eyes; /* of the viewer */
+    bool looked;                  /* a viewer for the next step is there */
     bool stepped;
     uint64_t frames;
     sac_replay_frame frame;
@@ -243,9 +244,16 @@ static sac_result sac_again_grab_create(sac_world *world, const sac_op_grab_crea
     return result;
 }
 
-static sac_result sac_again_look(sac_replay *replay, const sac_op_look *op)
+static sac_result sac_again_look(sac_replay *replay, const sac_op_look *op, sac_error *error)
 {
+    uint32_t eyes = op->viewer.eye_count, own = eyes < SAC_VIEWER_OWN_EYES ? eyes : SAC_VIEWER_OWN_EYES;
+    if (op->more.size != (uint64_t)(eyes - own) * sizeof(sac_eye))
+        return wrong(error, "a viewer has not as many eyes as it says");
+    if (!sac_array_reserve(&replay->more_eyes, eyes - own))
+        return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for %u eyes", eyes);
+    if (op->more.size) memcpy(replay->more_eyes.data, op->more.data, op->more.size);
     replay->viewer = op->viewer;
+    replay->viewer.more_eyes = replay->more_eyes.data;
     replay->looked = true;
     return SAC_OK;
 }
@@ -382,7 +390,9 @@ static sac_replay *fresh(uint32_t threads, const sac_replay_limits *most, sac_er
 
 sac_result sac_replay_open(const char *path, uint32_t threads, sac_replay **out_replay, sac_error *error)
 {
+    SAC_NEED(error, out_replay);
     *out_replay = NULL;
+    SAC_NEED(error, path);
     sac_replay *replay = fresh(threads, &SAC_REPLAY_MOST, error);
     if (!replay) return SAC_ERROR_MEMORY;
     sac_result result = sac_chunk_reader_open(&replay->file, path, sac_operations_checksum(), error);
@@ -406,6 +416,7 @@ sac_result sac_replay_open_memory(const void *bytes, size_t size, uint32_t threa
 
 sac_result sac_replay_step(sac_replay *replay, sac_replay_frame *out_frame, sac_error *error)
 {
+    SAC_NEED(error, replay, out_frame);
     *out_frame = (sac_replay_frame){.frame = replay->frames};
     bool end = false;
     replay->stepped = false;
@@ -421,17 +432,18 @@ sac_result sac_replay_step(sac_replay *replay, sac_replay_frame *out_frame, sac_
     return SAC_OK;
 }
 
-sac_world *sac_replay_world(sac_replay *replay) { return replay->world; }
+sac_world *sac_replay_world(sac_replay *replay) { return replay ? replay->world : NULL; }
 
 double sac_replay_progress(const sac_replay *replay)
 {
+    if (!replay) return 0;
     const sac_chunk_reader *file = &replay->file;
     return file->size ? (double)(file->at - file->count + replay->at) / (double)file->size : 1;
 }
 
 void sac_replay_close(sac_replay **pointer)
 {
-    sac_replay *replay = *pointer;
+    sac_replay *replay = pointer ? *pointer : NULL;
     if (!replay) return;
     *pointer = NULL;
     sac_world_destroy(&replay->world);
@@ -441,6 +453,7 @@ void sac_replay_close(sac_replay **pointer)
         sac_soft_shape_destroy(&replay->files.data[i].soft);
     }
     sac_array_fini(&replay->files);
+    sac_array_fini(&replay->more_eyes);
     sac_chunk_reader_close(&replay->file);
     sac_free(replay, 1, sizeof *replay);
 }

@@ -295,6 +295,18 @@ static void read_contact(sac_world *world, uint32_t p, const sac_solver_contact 
     sac_pair_met(world, p, impulse, total, met);
 }
 
+/* Its box was found to hold it on the way its velocity said, and with what is spare beyond that any way.
+ * Twice what it goes astray: once for where it is, once for the way it was expected to go and did not. */
+static float astray(const sac_body_hot *hot, const sac_solver_body *body, float dt)
+{
+    float off[3], turned[3];
+    for (int k = 0; k < 3; k++) {
+        off[k] = body->moved[k] - hot->v[k] * dt;
+        turned[k] = body->turned[k] - hot->w[k] * dt;
+    }
+    return 2 * (length3(off) + length3(turned) * hot->radius);
+}
+
 /* Velocity and motion of one body of the set; its pose comes later, when fast ones have been limited. */
 static void read_body(sac_world *world, uint32_t slot)
 {
@@ -309,6 +321,7 @@ static void read_body(sac_world *world, uint32_t slot)
     }
     for (int k = 0; k < 3; k++) change[k] = body->v[k] - hot->v[k];
     if (length3(change) > 2 * world->gravity_size * world->step_dt + 0.1f) sac_body_startle(world, slot);
+    hot->slack -= astray(hot, body, world->step_dt);
     memcpy(hot->v, body->v, sizeof hot->v);
     memcpy(hot->w, body->w, sizeof hot->w);
     memcpy(hot->moved, body->moved, sizeof hot->moved);
@@ -443,7 +456,7 @@ static void end_touches(sac_world *world)
             watch->touching = true;
             world->touches[pair->a]++;
             world->touches[pair->b]++;
-            sac_world_event(world, SAC_CONTACT_BEGIN, p, 0, 0);
+            sac_world_event(world, SAC_CONTACT_BEGIN, p, 0, sac_pair_approach(world, p));
         }
     }
 }

@@ -74,6 +74,7 @@ static bool can_sleep(const sac_world *world, uint32_t slot)
 
 sac_result sac_body_sleep(sac_world *world, sac_body_id id, sac_error *error)
 {
+    SAC_NEED(error, world);
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "there is no such body, or no longer");

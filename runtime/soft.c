@@ -280,7 +280,7 @@ float sac_world_soft_margin(const sac_world *world, uint32_t a, uint32_t b)
 
 static sac_soft_slot *find(const sac_world *world, sac_body_id body)
 {
-    uint32_t slot = sac_body_slot(world, body);
+    uint32_t slot = world ? sac_body_slot(world, body) : UINT32_MAX;
     return slot == UINT32_MAX ? NULL : sac_soft_of(world, slot);
 }
 
@@ -305,6 +305,7 @@ static sac_result no_soft(sac_error *error)
 sac_result sac_body_pin(sac_world *world, sac_body_id body, uint32_t point, const float target[3],
                         sac_error *error)
 {
+    SAC_NEED(error, world, target);
     sac_soft_slot *s = find(world, body);
     if (!s) return no_soft(error);
     sac_result result = sac_soft_hold(s->soft, point, target, error);
@@ -316,6 +317,7 @@ sac_result sac_body_pin(sac_world *world, sac_body_id body, uint32_t point, cons
 
 sac_result sac_body_unpin(sac_world *world, sac_body_id body, uint32_t point, sac_error *error)
 {
+    SAC_NEED(error, world);
     sac_soft_slot *s = find(world, body);
     if (!s) return no_soft(error);
     sac_result result = sac_soft_release(s->soft, point, error);

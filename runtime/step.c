@@ -38,6 +38,7 @@ static void begin(sac_world *world, const sac_step_def *def)
     uint64_t now = sac_world_now(world);
     world->frame++;
     world->step_dt = def->dt;
+    sac_world_expect(world, def->dt);
     world->step_substeps = def->substeps;
     world->step_start_ns = now;
     world->step_start_cost = sac_world_cost_now(world);
@@ -276,7 +277,9 @@ static void end(sac_world *world)
 sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_report *out_report,
                           sac_error *error)
 {
+    SAC_NEED(error, world, def);
     sac_result result = check(def, error);
+    if (result == SAC_OK) result = sac_world_fit_eyes(world, def->viewer, error);
     if (result != SAC_OK) return result;
     uint64_t credits = world->clock.spent;
     begin(world, def);
@@ -319,6 +322,7 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     sac_world_finish(world);
     sac_world_rest(world);
     tell_bodies(world);
+    sac_world_unpack(world);
     t = lap(world, SAC_STAGE_FINISH, t);
     if (!world->tape.replay) {
         sac_costs *c = &world->costs;

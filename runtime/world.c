@@ -184,7 +184,9 @@ static void costs_init(sac_costs *costs)
 
 sac_result sac_world_create(const sac_world_def *def, sac_world **out_world, sac_error *error)
 {
+    SAC_NEED(error, out_world);
     *out_world = NULL;
+    SAC_NEED(error, def);
     sac_result result = check_def(def, error);
     if (result != SAC_OK) return result;
     const sac_policy *policy = sac_policy_find(def->policy ? def->policy : "jnd", error);
@@ -200,6 +202,7 @@ sac_result sac_world_create(const sac_world_def *def, sac_world **out_world, sac
     sac_pace_init(&world->pace);
     costs_init(&world->costs);
     world->coldness = 1;
+    world->longest_dt = SAC_LONGEST_USUAL_STEP;
     sac_agenda_def agenda = def->agenda;
     agenda.seed ^= def->seed;
     agenda.threads = def->tasks.threads ? def->tasks.threads : 1;
@@ -232,7 +235,7 @@ sac_result sac_world_create(const sac_world_def *def, sac_world **out_world, sac
 
 void sac_world_destroy(sac_world **pointer)
 {
-    sac_world *world = *pointer;
+    sac_world *world = pointer ? *pointer : NULL;
     if (!world) return;
     *pointer = NULL;
     if (world->recorder) sac_record_stop(world, NULL);
@@ -256,24 +259,31 @@ void sac_world_destroy(sac_world **pointer)
     sac_array_fini(&world->moved);
     sac_array_fini(&world->pending_ends);
     sac_array_fini(&world->tape.weights);
+    sac_gaze_fini(&world->gaze);
     sac_free(world, 1, sizeof *world);
 }
 
 sac_result sac_world_set_gravity(sac_world *world, const float gravity[3], sac_error *error)
 {
+    SAC_NEED(error, world, gravity);
     if (!sac_vec3_is_finite(gravity) || !(sqrtf(glm_vec3_norm2((float *)gravity)) <= 1e4f))
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "at most 10,000 m/s^2",
                              "gravity is not finite or enormous");
     memcpy(world->def.gravity, gravity, sizeof world->def.gravity);
     world->gravity_size = sqrtf(gravity[0] * gravity[0] + gravity[1] * gravity[1] + gravity[2] * gravity[2]);
     for (uint32_t i = 0; i < world->slot_count; i++)
-        if (world->flags[i] & SAC_BODY_USED && sac_body_dynamic(world, i)) sac_body_wake_slot(world, i);
+        if (world->flags[i] & SAC_BODY_USED && sac_body_dynamic(world, i)) {
+            sac_body_wake_slot(world, i);
+            sac_body_startle(world, i);
+        }
     SAC_RECORD(world, set_gravity, .gravity = SAC_XYZ(gravity));
     return SAC_OK;
 }
 
 sac_result sac_world_set_policy(sac_world *world, const char *name, sac_error *error)
 {
+    if (!name) return sac_error_null(error, "policy", 0);
+    SAC_NEED(error, world);
     const sac_policy *policy = sac_policy_find(name, error);
     if (!policy) return SAC_ERROR_ARGUMENT;
     world->policy = policy;
@@ -284,11 +294,22 @@ sac_result sac_world_set_policy(sac_world *world, const char *name, sac_error *e
     return SAC_OK;
 }
 
+sac_result sac_world_fit_eyes(sac_world *world, const sac_viewer *viewer, sac_error *error)
+{
+    uint32_t room = world->gaze.more_room;
+    sac_result result = viewer ? sac_gaze_reserve(&world->gaze, viewer->eye_count, error) : SAC_OK;
+    if (world->gaze.more_room == room) return result;
+    world->bytes += (world->gaze.more_room - room) * sizeof *world->gaze.more;
+    world->allocations++;
+    return result;
+}
+
 /* ---- shapes ---- */
 
 sac_result sac_world_add_shape(sac_world *world, const sac_form *form, sac_shape_id *out_shape,
                                sac_error *error)
 {
+    SAC_NEED(error, world, form);
     if ((unsigned)form->kind >= SAC_FORM_KINDS || !(form->ball[3] > 0) ||
         (form->kind == SAC_FORM_TREE && (!form->tree || form->live)) ||
         (form->kind == SAC_FORM_TERRAIN && !form->terrain) || (form->kind == SAC_FORM_SOFT && !form->soft))
@@ -325,6 +346,7 @@ uint32_t sac_world_shape_slot(const sac_world *world, sac_shape_id id) { return 
 
 sac_result sac_world_remove_shape(sac_world *world, sac_shape_id shape, sac_error *error)
 {
+    SAC_NEED(error, world);
     uint32_t slot = shape_slot(world, shape);
     if (slot == UINT32_MAX)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "there is no such shape, or no longer");
@@ -338,6 +360,7 @@ sac_result sac_world_remove_shape(sac_world *world, sac_shape_id shape, sac_erro
 
 const sac_form *sac_world_shape_form(const sac_world *world, sac_shape_id shape)
 {
+    if (!world) return NULL;
     uint32_t slot = shape_slot(world, shape);
     return slot == UINT32_MAX ? NULL : &world->shapes[slot].form;
 }
@@ -346,6 +369,9 @@ const sac_form *sac_world_shape_form(const sac_world *world, sac_shape_id shape)
 
 void sac_world_counters(const sac_world *world, sac_counters *out)
 {
+    if (!out) return;
+    *out = (sac_counters){0};
+    if (!world) return;
     *out = (sac_counters){.bodies = world->body_count,
                           .awake = world->awake_count,
                           .grabs = world->grabs_used,
@@ -375,6 +401,7 @@ static uint64_t mix(uint64_t hash, const void *data, size_t size)
 
 uint64_t sac_world_hash(const sac_world *world)
 {
+    if (!world) return 0;
     uint64_t hash = 0x5acade;
     uint32_t head[2] = {world->frame, world->body_count};
     hash = mix(hash, head, sizeof head);
@@ -408,6 +435,7 @@ uint64_t sac_world_hash(const sac_world *world)
 
 double sac_world_energy(const sac_world *world)
 {
+    if (!world) return 0;
     double energy = 0;
     for (uint32_t i = 0; i < world->slot_count; i++) {
         if (!(world->flags[i] & SAC_BODY_USED) || !sac_body_dynamic(world, i)) continue;
@@ -444,6 +472,7 @@ double sac_world_energy(const sac_world *world)
 
 uint32_t sac_world_bodies(const sac_world *world, sac_body_id *out_bodies, uint32_t capacity)
 {
+    if (!world) return 0;
     uint32_t count = 0;
     for (uint32_t i = 0; i < world->slot_count; i++) {
         if (!(world->flags[i] & SAC_BODY_USED)) continue;

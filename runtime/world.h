@@ -372,7 +372,8 @@ sac_result sac_world_ray(const sac_world *world, const float origin[3], const fl
 sac_result sac_world_overlap(const sac_world *world, const float centre[3], float radius, uint32_t mask,
                              sac_body_id *out_bodies, uint32_t capacity, uint32_t *out_count,
                              sac_error *error);
-/* The body nearest to a point, no farther than `most`; out_hit->t is the distance. */
+/* The body nearest to a point, no farther than `most`; out_hit->t is the distance, negative inside: a sphere
+ * about the point overlaps it from that radius on. */
 sac_result sac_world_closest(const sac_world *world, const float point[3], float most, uint32_t mask,
                              sac_world_hit *out_hit, sac_error *error);
 

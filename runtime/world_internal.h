@@ -24,7 +24,8 @@ enum sac_body_flags {
     SAC_BODY_STRUCK = 2048, /* in the way of a kinematic body this frame */
     SAC_BODY_SOFT = 4096,
     SAC_BODY_YIELDS = 8192, /* dynamic, where the frame's loops see it at once */
-    SAC_BODY_PLAIN = 16384  /* falls as most do: two of these that touch nothing fall together */
+    SAC_BODY_PLAIN = 16384, /* falls as most do: two of these that touch nothing fall together */
+    SAC_BODY_PASSES = 32768 /* may come through something thin this frame */
 };
 
 enum { SAC_WORLD_MOST_STRUCK = 64 };
@@ -238,6 +239,7 @@ struct sac_world {
     double time;
     sac_gaze_filter gaze;
     sac_focus focus;
+    uint32_t unpack_at; /* in the list of those awake: whose turn it is to be set apart */
     sac_tape tape;
     sac_pace pace;
     sac_costs costs;
@@ -248,6 +250,7 @@ struct sac_world {
     uint64_t step_start_ns, step_deadline_ns, step_start_cost;
     uint64_t step_limit_ns; /* the caller's; step_deadline_ns is when to be done */
     float step_dt;
+    float longest_dt; /* that frames to come are expected to have */
     uint32_t step_substeps;
     uint32_t struck[SAC_WORLD_MOST_STRUCK], struck_count;
     uint32_t starved; /* last frame in which bodies had to wait; 0: never */
@@ -344,6 +347,7 @@ void sac_world_balance(sac_world *world, uint32_t contacts, uint32_t stamp);
 double sac_world_tail_ns(const sac_world *world, double left);
 void sac_world_limit_fast(sac_world *world); /* fast.c: nobody tunnels */
 void sac_world_finish(sac_world *world);     /* finish.c: motion into poses */
+void sac_world_unpack(sac_world *world);     /* unpack.c: many in one place */
 void sac_world_rest(sac_world *world);       /* rest.c: islands at rest fall asleep */
 
 /* ---- soft bodies, soft.c and soften.c ---- */
@@ -389,6 +393,9 @@ void sac_body_add_awake(sac_world *world, uint32_t slot);
 void sac_body_place_shape(sac_world *world, uint32_t slot);
 /* Placed box for where it is and is going. Returns credits. */
 uint64_t sac_body_place_bounds(sac_world *world, uint32_t slot, float dt);
+/* Placed box grown by where the solver sends it; nobody it was near is forgotten. Pairs follow with
+ * sac_broad_settle. Returns credits. */
+uint64_t sac_body_widen_bounds(sac_world *world, uint32_t slot);
 /* Does the placed box hold the body through this frame? */
 bool sac_body_bounds_hold(sac_world *world, uint32_t slot, float dt);
 /* How far any point of it may move in a time, as fast as it is. */
@@ -399,6 +406,12 @@ float sac_body_motion(const sac_body_hot *hot, float time);
 float sac_body_room_after(const sac_world *world, uint32_t slot, float time);
 /* R I^-1 R^T of a body now. */
 void sac_body_world_inertia(const sac_world *world, uint32_t slot, float out[6]);
+/* Room for the viewer's eyes, before anything of a step is done. */
+sac_result sac_world_fit_eyes(sac_world *world, const sac_viewer *viewer, sac_error *error);
+/* How fast the two come together where they touch, m/s; 0 when they part. Solved pairs are told by the
+ * solver.
+ */
+float sac_pair_approach(const sac_world *world, uint32_t pair);
 void sac_world_event(sac_world *world, sac_contact_event_kind kind, uint32_t pair, float impulse,
                      float speed);
 void sac_grab_break(sac_world *world, uint32_t grab);
@@ -411,13 +424,18 @@ static inline uint64_t sac_world_cost_now(const sac_world *world)
 }
 /* So many frames ahead it may be known that a body meets nobody. */
 enum { SAC_FORESEEN = 30 };
+/* What is foreseen is foreseen in frames, and nobody knows how long these will be. Before the first, as long
+ * as this, say; from then on as long as they are and a little more. When one is longer, nothing foreseen
+ * holds. */
+#define SAC_LONGEST_USUAL_STEP (1.0f / 72)
+void sac_world_expect(sac_world *world, float dt);
 /* gather.c: what a new pair lets its bodies do unseen. */
 void sac_pair_foresee(sac_world *world, uint32_t pair);
 /* Its velocity is not what those about it counted on: what they concluded from that is void. */
 void sac_body_startle(sac_world *world, uint32_t slot);
 /* Nor does it move as its velocity says: it has to stop, or does not get far. When more than some do in a
  * frame, its end tells everybody instead of each telling those about it. */
-enum { SAC_MOST_ALARMS = 256 };
+enum { SAC_MOST_ALARMS = 1024 };
 void sac_body_halt(sac_world *world, uint32_t slot);
 enum { SAC_NO_GROUND = 255 };
 /* Not only on others that wait for their turn to fall; without weight nobody needs a ground. */

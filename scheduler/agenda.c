@@ -120,7 +120,9 @@ static sac_result check(const sac_agenda_def *def, sac_error *error)
 
 sac_result sac_agenda_create(const sac_agenda_def *def, sac_agenda **out_agenda, sac_error *error)
 {
+    SAC_NEED(error, out_agenda);
     *out_agenda = NULL;
+    SAC_NEED(error, def);
     sac_result result = check(def, error);
     if (result != SAC_OK) return result;
     sac_agenda *agenda = sac_alloc_zero(1, sizeof *agenda);
@@ -151,7 +153,7 @@ sac_result sac_agenda_create(const sac_agenda_def *def, sac_agenda **out_agenda,
 
 void sac_agenda_destroy(sac_agenda **pointer)
 {
-    sac_agenda *agenda = *pointer;
+    sac_agenda *agenda = pointer ? *pointer : NULL;
     if (!agenda) return;
     *pointer = NULL;
     sac_agenda_private *own = agenda->own;
@@ -164,6 +166,7 @@ void sac_agenda_destroy(sac_agenda **pointer)
 
 sac_result sac_agenda_reserve(sac_agenda *agenda, uint32_t pairs, sac_error *error)
 {
+    SAC_NEED(error, agenda);
     if (pairs <= agenda->capacity) return SAC_OK;
     if (pairs > MOST_PAIRS || !fit(agenda, (pairs + 7u) / 8u * 8u))
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for an agenda of %u pairs", pairs);
@@ -172,6 +175,7 @@ sac_result sac_agenda_reserve(sac_agenda *agenda, uint32_t pairs, sac_error *err
 
 void sac_agenda_clear(sac_agenda *agenda)
 {
+    if (!agenda) return;
     agenda->count = 0;
     agenda->own->arena_used = agenda->capacity;
 }
@@ -179,7 +183,8 @@ void sac_agenda_clear(sac_agenda *agenda)
 uint32_t sac_agenda_add(sac_agenda *agenda, const sac_form *form_a, const sac_transform *pose_a,
                         const sac_form *form_b, const sac_transform *pose_b, float margin)
 {
-    if (agenda->count == agenda->capacity) return UINT32_MAX;
+    if (!agenda || agenda->count == agenda->capacity) return UINT32_MAX;
+    if (!form_a || !pose_a || !form_b || !pose_b) return UINT32_MAX;
     uint32_t i = agenda->count++;
     agenda->form_a[i] = form_a, agenda->form_b[i] = form_b;
     agenda->pose_a[i] = pose_a, agenda->pose_b[i] = pose_b;
@@ -198,6 +203,9 @@ uint32_t sac_agenda_add(sac_agenda *agenda, const sac_form *form_a, const sac_tr
 
 void sac_agenda_front(const sac_agenda *agenda, uint32_t i, sac_pairs *out_pending, sac_pairs *out_done)
 {
+    if (!out_pending || !out_done) return;
+    *out_pending = *out_done = (sac_pairs){0};
+    if (!agenda || i >= agenda->count) return;
     const sac_agenda_private *own = agenda->own;
     uint32_t pending = agenda->pending[i], done = agenda->done[i], at = agenda->pending_at[i],
              done_at = agenda->done_at[i];
@@ -207,6 +215,7 @@ void sac_agenda_front(const sac_agenda *agenda, uint32_t i, sac_pairs *out_pendi
 
 bool sac_agenda_renews(const sac_agenda *agenda, uint32_t i, uint32_t contacts, uint8_t level)
 {
+    if (!agenda || i >= agenda->count) return false;
     uint8_t flags = agenda->flags[i];
     if (!(flags & SAC_AGENDA_STARTED)) return false;
     if (flags & SAC_AGENDA_FINISHED) return true;

@@ -25,7 +25,9 @@ enum sac_agenda_flags {
     SAC_AGENDA_EMPTY = 4,     /* out: surely apart, farther than the margin */
     SAC_AGENDA_STARTED = 8,   /* out: the roots have been tested this frame */
     SAC_AGENDA_FINISHED = 16, /* out: nothing left to refine */
-    SAC_AGENDA_COARSE = 32    /* out: there was no room to refine it further */
+    SAC_AGENDA_COARSE = 32,   /* out: there was no room to refine it further */
+    SAC_AGENDA_STALE = 64 /* nobody may see it, but it cannot come to rest with what is remembered: looked at
+                             when time is left */
 };
 
 /* Structure of arrays, one entry a pair; all arrays have room to a multiple of eight. Filled by the caller up
@@ -75,7 +77,7 @@ sac_result sac_agenda_reserve(sac_agenda *agenda, uint32_t pairs, sac_error *err
 /* Forget the last frame's entries. */
 void sac_agenda_clear(sac_agenda *agenda);
 /* A new entry with everything but forms, poses and margin at its default (weight 1, known FLT_MAX, tag =
- * index). The index, or UINT32_MAX when it is full. */
+ * index). The index, or UINT32_MAX when it is full or something is NULL. */
 uint32_t sac_agenda_add(sac_agenda *agenda, const sac_form *form_a, const sac_transform *pose_a,
                         const sac_form *form_b, const sac_transform *pose_b, float margin);
 
@@ -133,7 +135,8 @@ static inline float sac_slide_between(const sac_transform *a, const float point_
  * groups:N     N groups by priority, log-spaced, each with its share of the time, round-robin inside
  * probability  always the pair most likely to collide (ADB style)
  * jnd          default: groups by what the next levels gain for their cost, a pair that has begun before the
- *              others of its group; ends when nobody has a visible error left that can be mended
+ *              others of its group; ends when nobody has a visible error left that can be mended and some of
+ *              those that cannot come to rest have been looked at
  * All but jnd refine every pair from its roots and spend all the time there is. */
 typedef struct sac_policy sac_policy;
 /* NULL for an unknown name, and the error lists them; "groups" alone is groups:8. The answer is static. */
@@ -156,8 +159,8 @@ typedef struct sac_agenda_report {
 } sac_agenda_report;
 
 /* Perceive all pairs, group them, and refine until the stop is reached. `focus` may be NULL: nobody looks;
- * `stop` may be NULL: no limit; `tasks` may be NULL: one thread. What is done, in which order and where it
- * ends does not depend on the number of threads. */
+ * `stop` may be NULL: no limit; `tasks` may be NULL: one thread; `out_report` may be NULL. What is done, in
+ * which order and where it ends does not depend on the number of threads. */
 void sac_agenda_work(sac_agenda *agenda, const sac_policy *policy, const sac_perception_def *perception,
                      const sac_focus *focus, sac_stop *stop, sac_tasks *tasks, sac_agenda_report *out_report);
 

@@ -51,7 +51,8 @@ typedef struct sac_agenda_private {
     /* Policies' own */
     sac_groups groups, floor;
     uint32_t at, in_group;
-    bool in_floor;
+    bool in_floor, in_stale;
+    uint32_t stale_at, stale_seen, stale_left; /* whose turn it is of the stale pairs, round and round */
     float most_jnd;
     float fresh_worth[SAC_TREE_MOST_DEPTH + 1];
     uint64_t *extra_credits; /* a policy's own work beyond picking, charged to the stop */

@@ -325,18 +325,21 @@ static void forget_fronts(sac_agenda *agenda)
     memset(agenda->pending_at, 0, n * sizeof *agenda->pending_at);
     memset(agenda->done_at, 0, n * sizeof *agenda->done_at);
     uint8_t *restrict flags = agenda->flags;
-    for (size_t i = 0; i < n; i++) flags[i] &= SAC_AGENDA_TOP | SAC_AGENDA_SENSOR;
+    for (size_t i = 0; i < n; i++) flags[i] &= SAC_AGENDA_TOP | SAC_AGENDA_SENSOR | SAC_AGENDA_STALE;
     agenda->own->arena_used = agenda->capacity;
 }
 
 void sac_agenda_work(sac_agenda *agenda, const sac_policy *policy, const sac_perception_def *perception,
                      const sac_focus *focus, sac_stop *stop, sac_tasks *tasks, sac_agenda_report *out_report)
 {
+    sac_agenda_report unread;
+    if (!out_report) out_report = &unread;
+    *out_report = (sac_agenda_report){0};
+    if (!agenda || !policy || !perception) return;
     sac_agenda_private *own = agenda->own;
     sac_clock endless_clock = sac_clock_credits(500);
     sac_stop endless;
     if (!stop) sac_stop_at(stop = &endless, &endless_clock, UINT64_MAX, NULL);
-    *out_report = (sac_agenda_report){0};
     uint64_t pieces_before = stop->pieces, extra = 0;
     own->policy = policy;
     own->report = out_report;

@@ -5,15 +5,20 @@
 #define LEAST_K 256u
 #define MOST_K 65536u
 
-void sac_pace_init(sac_pace *pace) { *pace = (sac_pace){.look_ns = 2000, .credits = 4096}; }
+void sac_pace_init(sac_pace *pace)
+{
+    if (pace) *pace = (sac_pace){.look_ns = 2000, .credits = 4096};
+}
 
 void sac_stop_at(sac_stop *stop, sac_clock *clock, uint64_t deadline_ns, sac_pace *pace)
 {
+    if (!stop) return;
     *stop = (sac_stop){.clock = clock, .pace = pace, .deadline_ns = deadline_ns, .limit = UINT64_MAX};
 }
 
 void sac_stop_after(sac_stop *stop, sac_clock *clock, uint64_t pieces)
 {
+    if (!stop) return;
     *stop = (sac_stop){.clock = clock, .limit = pieces};
 }
 
@@ -63,6 +68,7 @@ void sac_stop_look(sac_stop *stop)
 
 void sac_predictor_init(sac_predictor *predictor, double fixed, double per_a, double per_b)
 {
+    if (!predictor) return;
     const double guess[SAC_PREDICTOR_TERMS] = {fixed, per_a, per_b};
     *predictor = (sac_predictor){.scatter = 1.5};
     for (int i = 0; i < SAC_PREDICTOR_TERMS; i++) {
@@ -77,6 +83,7 @@ static double count_of(double x) { return x > 0 && x < 1e9 ? x : x >= 1e9 ? 1e9 
 
 double sac_predictor_mean_ns(const sac_predictor *predictor, double a, double b)
 {
+    if (!predictor) return 0;
     const double *w = predictor->weight;
     double ns = w[0] + w[1] * count_of(a) + w[2] * count_of(b);
     return ns < MOST_NS ? ns : MOST_NS;
@@ -84,12 +91,14 @@ double sac_predictor_mean_ns(const sac_predictor *predictor, double a, double b)
 
 double sac_predictor_reserve_ns(const sac_predictor *predictor, double a, double b)
 {
+    if (!predictor) return 0;
     double ns = sac_predictor_mean_ns(predictor, a, b) * predictor->scatter;
     return ns < MOST_NS ? ns : MOST_NS;
 }
 
 void sac_predictor_learn(sac_predictor *predictor, double a, double b, double actual_ns)
 {
+    if (!predictor) return;
     if (!(actual_ns >= 0 && actual_ns < MOST_NS)) return;
     double mean = sac_predictor_mean_ns(predictor, a, b);
     predictor->last_error = actual_ns > 0 ? (actual_ns - mean) / actual_ns : 0;

@@ -1,8 +1,9 @@
 /* Gaze as it comes from a tracker, made fit to decide by: saccades told by two speed thresholds, blinks held
  * over, loss and return softened, and a guard that says how far off the eye may be by the time light gets
  * there: tracker error + eye speed * (age of the sample + time to photons). */
-#include "scheduler/viewer.h"
+#include "scheduler/perceive_internal.h"
 
+#include "base/memory.h"
 #include "scheduler/angle_internal.h"
 
 /* Two frames farther apart than this are a fresh start: the program was paused, or the clock jumped. */
@@ -27,7 +28,34 @@ sac_gaze_def sac_default_gaze_def(void)
 
 void sac_gaze_init(sac_gaze_filter *filter, const sac_gaze_def *def)
 {
+    if (!filter) return;
     *filter = (sac_gaze_filter){.def = def ? *def : sac_default_gaze_def()};
+}
+
+void sac_gaze_fini(sac_gaze_filter *filter)
+{
+    if (!filter) return;
+    sac_free(filter->more, filter->more_room, sizeof *filter->more);
+    *filter = (sac_gaze_filter){.def = filter->def};
+}
+
+sac_result sac_gaze_reserve(sac_gaze_filter *filter, uint32_t eyes, sac_error *error)
+{
+    SAC_NEED(error, filter);
+    uint32_t more = eyes > SAC_VIEWER_OWN_EYES ? eyes - SAC_VIEWER_OWN_EYES : 0;
+    if (more <= filter->more_room) return SAC_OK;
+    sac_focus_eye *fresh = sac_alloc(more, sizeof *fresh);
+    if (!fresh) return sac_error_set(error, SAC_ERROR_MEMORY, "give fewer", "no memory for %u eyes", eyes);
+    sac_free(filter->more, filter->more_room, sizeof *filter->more);
+    filter->more = fresh;
+    filter->more_room = more;
+    return SAC_OK;
+}
+
+/* Forgets what was seen, keeps the room. */
+static void start_afresh(sac_gaze_filter *filter)
+{
+    *filter = (sac_gaze_filter){.def = filter->def, .more = filter->more, .more_room = filter->more_room};
 }
 
 static bool normalise(float v[3])
@@ -113,24 +141,29 @@ static void follow(sac_gaze_filter *filter, const sac_gaze_sample *gaze, uint64_
 
 void sac_gaze_update(sac_gaze_filter *filter, const sac_viewer *viewer, uint64_t now_ns, sac_focus *out_focus)
 {
-    *out_focus = (sac_focus){0};
+    if (out_focus) *out_focus = (sac_focus){0};
+    if (!filter || !out_focus) return;
     if (filter->update_ns && (now_ns < filter->update_ns || now_ns - filter->update_ns > FRESH_NS))
-        sac_gaze_init(filter, &filter->def);
+        start_afresh(filter);
     float passed = filter->update_ns ? seconds(filter->update_ns, now_ns) : 0.0f;
     filter->update_ns = now_ns;
     if (!viewer || viewer->eye_count == 0) return;
 
-    uint32_t eyes = viewer->eye_count < SAC_VIEWER_MOST_EYES ? viewer->eye_count : SAC_VIEWER_MOST_EYES;
-    float ahead[SAC_VIEWER_MOST_EYES][3], head[3] = {0};
+    uint32_t eyes = viewer->eye_count;
+    if (eyes > SAC_VIEWER_OWN_EYES) {
+        bool room = viewer->more_eyes && sac_gaze_reserve(filter, eyes, NULL) == SAC_OK;
+        uint32_t most = SAC_VIEWER_OWN_EYES + (viewer->more_eyes ? filter->more_room : 0);
+        if (!room && eyes > most) eyes = most;
+    }
+    float ahead[3], head[3] = {0};
     out_focus->eye_count = eyes;
+    out_focus->more = filter->more;
     for (uint32_t i = 0; i < eyes; i++) {
-        out_focus->eyes[i] = viewer->eyes[i];
-        forward_of(&viewer->eyes[i], ahead[i]);
-        for (int k = 0; k < 3; k++) head[k] += ahead[i][k];
+        forward_of(sac_viewer_eye(viewer, i), ahead);
+        for (int k = 0; k < 3; k++) head[k] += ahead[k];
     }
     for (uint32_t i = 0; i < SAC_VIEWER_MOST_HANDS; i++) out_focus->hands[i] = viewer->hands[i];
-    if (!normalise(head))
-        for (int k = 0; k < 3; k++) head[k] = ahead[0][k];
+    if (!normalise(head)) forward_of(&viewer->eyes[0], head);
 
     follow(filter, &viewer->gaze, now_ns);
 
@@ -151,11 +184,19 @@ void sac_gaze_update(sac_gaze_filter *filter, const sac_viewer *viewer, uint64_t
         guard = most + (close - most) * filter->blend;
     }
     for (uint32_t i = 0; i < eyes; i++) {
-        float *axis = out_focus->axis[i];
-        const float *rest = eyes > 1 ? ahead[i] : head;
+        const sac_eye *eye = sac_viewer_eye(viewer, i);
+        const float *rest = head;
+        float axis[3];
+        if (eyes > 1) forward_of(eye, ahead), rest = ahead;
         for (int k = 0; k < 3; k++) axis[k] = rest[k] + (filter->held[k] - rest[k]) * filter->blend;
         if (!normalise(axis))
             for (int k = 0; k < 3; k++) axis[k] = filter->any ? filter->held[k] : rest[k];
+        if (i >= SAC_VIEWER_OWN_EYES) {
+            sac_focus_eye_ready(eye, axis, &filter->more[i - SAC_VIEWER_OWN_EYES]);
+            continue;
+        }
+        out_focus->eyes[i] = *eye;
+        for (int k = 0; k < 3; k++) out_focus->axis[i][k] = axis[k];
     }
     out_focus->guard_degrees = guard;
     out_focus->state = filter->state;

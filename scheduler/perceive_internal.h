@@ -5,20 +5,17 @@
 #include "scheduler/perception.h"
 
 #define SAC_SIGHT_LANES 8u
-/* Planes of what an eye sees: left, right, down, up, behind. */
 #define SAC_SIGHT_PLANES 5u
 
-/* A focus made ready for the kernels. */
-typedef struct sac_perceive_eye {
-    float position[3], axis[3];
-    float plane[SAC_SIGHT_PLANES][3]; /* unit, pointing out of view */
-} sac_perceive_eye;
+void sac_focus_eye_ready(const sac_eye *eye, const float axis[3], sac_focus_eye *out);
 
+/* A focus made ready for the kernels. */
 typedef struct sac_perceive_frame {
     uint32_t eye_count;
-    sac_perceive_eye eyes[SAC_VIEWER_MOST_EYES];
-    float guard;   /* degrees */
-    float nearest; /* 1 / the least distance reckoned with */
+    sac_focus_eye eyes[SAC_VIEWER_OWN_EYES];
+    const sac_focus_eye *more; /* beyond those */
+    float guard;               /* degrees */
+    float nearest;             /* 1 / the least distance reckoned with */
     float out_of_view, speed_weight, speed_most, distractor_weight, most_jnd;
 } sac_perceive_frame;
 

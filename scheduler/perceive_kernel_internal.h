@@ -52,7 +52,8 @@ INLINE void perceive(const sac_perceive_frame *f, const sac_sights *s, uint32_t 
         sac_f8 v2 = sac_f8_add(sac_f8_add(sac_f8_mul(vx, vx), sac_f8_mul(vy, vy)), sac_f8_mul(vz, vz));
         sac_f8 sharp = zero, swift = zero, seen = sac_f8_set(-FLT_MAX);
         for (uint32_t k = 0; k < eyes; k++) {
-            const sac_perceive_eye *eye = &f->eyes[k];
+            const sac_focus_eye *eye =
+                k < SAC_VIEWER_OWN_EYES ? &f->eyes[k] : &f->more[k - SAC_VIEWER_OWN_EYES];
             sac_f8 x = sac_f8_sub(px, sac_f8_set(eye->position[0]));
             sac_f8 y = sac_f8_sub(py, sac_f8_set(eye->position[1]));
             sac_f8 z = sac_f8_sub(pz, sac_f8_set(eye->position[2]));

@@ -60,7 +60,7 @@ const sac_rank_kernels *sac_rank_kernels_active(void)
 }
 
 /* Planes through the eye along the edges of its field of view, normals outwards, in the world. */
-static void ready_eye(const sac_eye *eye, const float axis[3], sac_perceive_eye *out)
+void sac_focus_eye_ready(const sac_eye *eye, const float axis[3], sac_focus_eye *out)
 {
     sac_transform turn = {
         .scale = 1, .rotation = {eye->rotation[0], eye->rotation[1], eye->rotation[2], eye->rotation[3]}};
@@ -95,10 +95,11 @@ void sac_perceive_frame_init(sac_perceive_frame *frame, const sac_perception_def
         frame->speed_most = MOST_SPEED * def->speed_ref;
     }
     if (!focus) return;
-    frame->eye_count = focus->eye_count < SAC_VIEWER_MOST_EYES ? focus->eye_count : SAC_VIEWER_MOST_EYES;
+    uint32_t own = focus->eye_count < SAC_VIEWER_OWN_EYES ? focus->eye_count : SAC_VIEWER_OWN_EYES;
+    frame->eye_count = focus->more ? focus->eye_count : own;
+    frame->more = focus->more;
     frame->guard = focus->guard_degrees;
-    for (uint32_t i = 0; i < frame->eye_count; i++)
-        ready_eye(&focus->eyes[i], focus->axis[i], &frame->eyes[i]);
+    for (uint32_t i = 0; i < own; i++) sac_focus_eye_ready(&focus->eyes[i], focus->axis[i], &frame->eyes[i]);
 }
 
 static bool aligned(const sac_sights *s)
@@ -144,6 +145,7 @@ static void perceive_copies(const sac_perceive_frame *frame, const sac_sights *s
 
 void sac_perceive(const sac_perception_def *def, const sac_focus *focus, const sac_sights *sights)
 {
+    if (!def || !sights) return;
     sac_perceive_frame frame;
     sac_perceive_frame_init(&frame, def, focus);
     if (aligned(sights) && sights->count % SAC_SIGHT_LANES == 0)

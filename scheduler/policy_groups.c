@@ -190,6 +190,10 @@ static bool on_floor(const sac_agenda *agenda, uint32_t i)
     return agenda->known[i] == FLT_MAX && agenda->level[i] < 1;
 }
 
+/* Stale pairs that are looked at in a frame. All of a pyramid at once, or its boxes take turns in pushing
+ * each other; of a heap of thousands some, and the others in the next frames. */
+enum { MOST_STALE = 1024 };
+
 static void begin_jnd(sac_agenda *agenda)
 {
     sac_agenda_private *own = agenda->own;
@@ -197,6 +201,7 @@ static void begin_jnd(sac_agenda *agenda)
     float *gain = value_of_all(own);
     uint8_t *line = (uint8_t *)(gain + agenda->capacity);
     const sac_rank_kernels *kernels = sac_rank_kernels_active();
+    own->stale_left = MOST_STALE, own->stale_seen = 0;
     learn_fresh_costs(own);
     gain_of_all(agenda, kernels, gain);
     open_groups(agenda, own->def.groups, kernels->most(gain, count), GAIN_OCTAVES);
@@ -214,24 +219,43 @@ static void begin_jnd(sac_agenda *agenda)
     pairs[own->groups.count - 1] -= nowhere;
 }
 
+/* One after the other, each to its end; the next frame goes on where this one ends. */
+static uint32_t next_stale(sac_agenda *agenda)
+{
+    sac_agenda_private *own = agenda->own;
+    for (; own->stale_left && own->stale_seen < agenda->count; own->stale_seen++, own->stale_at++) {
+        if (own->stale_at >= agenda->count) own->stale_at = 0;
+        uint32_t i = own->stale_at;
+        if (!(agenda->flags[i] & SAC_AGENDA_STALE)) continue;
+        if (!sac_agenda_settled(agenda, i)) return i;
+        own->stale_left--;
+    }
+    return SAC_NOBODY;
+}
+
 static uint32_t next_jnd(sac_agenda *agenda)
 {
     sac_agenda_private *own = agenda->own;
     uint32_t group, i = sac_groups_first(&own->floor, &group);
     own->in_floor = i != SAC_NOBODY;
+    own->in_stale = false;
     if (own->in_floor) {
         own->in_group = agenda->group[i];
         own->at = group;
         return i;
     }
-    return turn(agenda);
+    i = turn(agenda);
+    own->in_stale = i == SAC_NOBODY;
+    if (!own->in_stale) return i;
+    own->in_group = own->groups.count - 1;
+    return next_stale(agenda);
 }
 
 static void after_jnd(sac_agenda *agenda, uint32_t entry, uint64_t credits)
 {
     sac_agenda_private *own = agenda->own;
     account(agenda, credits);
-    if (sac_agenda_settled(agenda, entry)) return;
+    if (own->in_stale || sac_agenda_settled(agenda, entry)) return;
     if (own->in_floor && on_floor(agenda, entry)) {
         sac_groups_push(&own->floor, own->at, entry);
         return;

@@ -70,7 +70,8 @@ static float nearness(sac_agenda *agenda, uint32_t i)
     const sac_focus *focus = &agenda->own->focus;
     float nearest = -FLT_MAX;
     for (uint32_t k = 0; k < focus->eye_count; k++) {
-        const float *p = focus->eyes[k].position;
+        const float *p =
+            k < SAC_VIEWER_OWN_EYES ? focus->eyes[k].position : focus->more[k - SAC_VIEWER_OWN_EYES].position;
         float x = agenda->x[i] - p[0], y = agenda->y[i] - p[1], z = agenda->z[i] - p[2];
         float near = -((x * x + y * y) + z * z);
         if (near > nearest) nearest = near;

@@ -57,10 +57,12 @@ static sac_result check_gaze(const sac_gaze_sample *gaze, sac_error *error)
 
 sac_result sac_viewer_check(const sac_viewer *viewer, sac_error *error)
 {
-    if (viewer->eye_count > SAC_VIEWER_MOST_EYES)
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, "give at most 4", "%u eyes", viewer->eye_count);
+    SAC_NEED(error, viewer);
+    if (viewer->eye_count > SAC_VIEWER_OWN_EYES && !viewer->more_eyes)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "give those beyond 4 as more_eyes",
+                             "eye_count is %u and more_eyes is NULL", viewer->eye_count);
     for (uint32_t i = 0; i < viewer->eye_count; i++) {
-        sac_result result = check_eye(&viewer->eyes[i], i, error);
+        sac_result result = check_eye(sac_viewer_eye(viewer, i), i, error);
         if (result != SAC_OK) return result;
     }
     if (viewer->gaze.valid) {

@@ -360,6 +360,7 @@ float sac_meeting_advance(const sac_form *form_a, const sac_transform *pose_a, c
                           const sac_form *form_b, const sac_transform *pose_b, const sac_sweep *sweep_b,
                           float allowed, uint64_t credits, uint64_t *out_tests)
 {
+    if (!form_a || !pose_a || !sweep_a || !form_b || !pose_b || !sweep_b) return 0;
     sac_mover a, b;
     uint64_t tests = 2 * BALLS_COST;
     mover_init(&a, form_a, pose_a, sweep_a);

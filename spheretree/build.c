@@ -138,7 +138,9 @@ static sac_result build_repaired(const sac_mesh *mesh, bool closed, const sac_bu
 sac_result sac_tree_build(const sac_mesh *mesh, const sac_build_def *def, sac_tree **out_tree,
                           sac_error *error)
 {
+    SAC_NEED(error, out_tree);
     *out_tree = NULL;
+    SAC_NEED(error, mesh, def);
     sac_result result = sac_build_def_check(def, error);
     if (result == SAC_OK) result = check_size(def, error);
     if (result != SAC_OK) return result;

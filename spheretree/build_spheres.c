@@ -225,7 +225,10 @@ static sac_result draft_tree(const sac_hierarchy *h, const float (*spheres)[4], 
 sac_result sac_tree_build_spheres(const float (*spheres)[4], uint32_t count, const sac_build_def *def,
                                   sac_tree **out_tree, sac_error *error)
 {
+    SAC_NEED(error, out_tree);
     *out_tree = NULL;
+    SAC_NEED(error, def);
+    if (count) SAC_NEED(error, spheres);
     sac_result result = sac_build_def_check(def, error);
     if (result != SAC_OK) return result;
     plan p = {.branch = def->branch,

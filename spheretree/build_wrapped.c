@@ -116,7 +116,10 @@ static sac_result draft_tree(const sac_hierarchy *h, const plan *p, const sac_bu
 sac_result sac_tree_build_points(const float (*points)[3], uint32_t count, const sac_build_def *def,
                                  sac_tree **out_tree, sac_error *error)
 {
+    SAC_NEED(error, out_tree);
     *out_tree = NULL;
+    SAC_NEED(error, def);
+    if (count) SAC_NEED(error, points);
     sac_result result = sac_build_def_check(def, error);
     if (result != SAC_OK) return result;
     if (count == 0)

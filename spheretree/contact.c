@@ -118,6 +118,7 @@ static void view_init(view *v, const sac_front *front)
 
 size_t sac_front_contacts(const sac_front *front, sac_contact *out, size_t capacity)
 {
+    if (!front || !out) return 0;
     sac_front_pair pairs[64];
     view v;
     sac_front_cursor cursor = sac_front_cursor_begin(front);

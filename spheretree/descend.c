@@ -68,6 +68,9 @@ sac_result sac_descend_all(const sac_tree *a, const sac_transform *pose_a, const
                            const sac_transform *pose_b, uint32_t *out_a, uint32_t *out_b, size_t capacity,
                            sac_descend_result *out_result, sac_error *error)
 {
+    SAC_NEED(error, a, pose_a, b, pose_b, out_result);
+    if (capacity) SAC_NEED(error, out_a);
+    if (capacity) SAC_NEED(error, out_b);
     sac_descent d;
     *out_result = (sac_descend_result){0};
     sac_result result = sac_descent_init(&d, a, pose_a, b, pose_b, error);

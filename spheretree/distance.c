@@ -102,6 +102,8 @@ static void open_pair(sac_distance *s, sac_distance_entry top)
 sac_result sac_distance_begin(sac_distance *s, const sac_tree *a, const sac_transform *pose_a,
                               const sac_tree *b, const sac_transform *pose_b, sac_error *error)
 {
+    if (!s) return sac_error_null(error, "distance", 0);
+    SAC_NEED(error, a, pose_a, b, pose_b);
     sac_descent d;
     sac_result result = sac_descent_init(&d, a, pose_a, b, pose_b, error);
     if (result != SAC_OK) return result;
@@ -134,6 +136,7 @@ sac_result sac_distance_begin(sac_distance *s, const sac_tree *a, const sac_tran
 
 uint64_t sac_distance_step(sac_distance *s, uint64_t credits)
 {
+    if (!s) return 0;
     const uint64_t begun = s->tests;
     const uint32_t worst = s->a->blocks_per_node * s->b->blocks_per_node * SAC_LANES * SAC_LANES;
     while (!s->done && s->tests - begun + worst <= credits) {

@@ -33,6 +33,7 @@ static void set_box(sac_form *form, float x, float y, float z)
 
 sac_result sac_form_sphere(sac_form *out_form, float radius, sac_error *error)
 {
+    SAC_NEED(error, out_form);
     if (!is_size(radius)) return bad_size(error, "radius of the sphere", radius);
     sac_form form = empty_form(SAC_FORM_SPHERE);
     form.radius = form.ball[3] = form.thickness = radius;
@@ -45,6 +46,7 @@ sac_result sac_form_sphere(sac_form *out_form, float radius, sac_error *error)
 
 sac_result sac_form_capsule(sac_form *out_form, float radius, float half_length, sac_error *error)
 {
+    SAC_NEED(error, out_form);
     if (!is_size(radius)) return bad_size(error, "radius of the capsule", radius);
     if (!(half_length >= 0 && half_length <= MOST))
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "give a number from 0 to 1e6",
@@ -69,6 +71,7 @@ sac_result sac_form_capsule(sac_form *out_form, float radius, float half_length,
 
 sac_result sac_form_box(sac_form *out_form, const float half[3], sac_error *error)
 {
+    SAC_NEED(error, out_form, half);
     for (int i = 0; i < 3; i++)
         if (!is_size(half[i])) return bad_size(error, "half a side of the box", half[i]);
     sac_form form = empty_form(SAC_FORM_BOX);
@@ -87,6 +90,7 @@ sac_result sac_form_box(sac_form *out_form, const float half[3], sac_error *erro
 
 sac_result sac_form_plane(sac_form *out_form, const float normal[3], float offset, sac_error *error)
 {
+    SAC_NEED(error, out_form, normal);
     float length = sac_v3_length(normal);
     if (!sac_vec3_is_finite(normal) || !is_size(length))
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "give a finite direction, best of length 1",
@@ -105,9 +109,7 @@ sac_result sac_form_plane(sac_form *out_form, const float normal[3], float offse
 
 sac_result sac_form_from_terrain(sac_form *out_form, const sac_terrain *terrain, sac_error *error)
 {
-    if (!terrain)
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, "build one with sac_terrain_from_mesh or _heights",
-                             "terrain is NULL");
+    SAC_NEED(error, out_form, terrain);
     sac_form form = empty_form(SAC_FORM_TERRAIN);
     form.terrain = terrain;
     form.box = sac_terrain_box(terrain);
@@ -139,6 +141,7 @@ static void plane_bounds(const sac_form *form, const sac_transform *pose, const 
 
 void sac_form_bounds(const sac_form *form, const sac_transform *pose, sac_box *out)
 {
+    if (!form || !pose || !out) return;
     float rows[3][3], s = pose->scale;
     const float *t = pose->translation;
     if (form->kind == SAC_FORM_SPHERE) {

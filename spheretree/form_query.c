@@ -8,6 +8,8 @@
 sac_result sac_form_ray(const sac_form *form, const sac_transform *pose, const float origin[3],
                         const float direction[3], float most, sac_ray_hit *out, sac_error *error)
 {
+    if (!out) return sac_error_null(error, "out_hit", 0);
+    SAC_NEED(error, form, pose, origin, direction);
     if (form->kind == SAC_FORM_TREE && form->live) /* a ray does not say where it will look */
         for (uint32_t block = 1; block < form->tree->block_count; block++) sac_form_open(form, &block, 1);
     if (form->kind == SAC_FORM_TREE)
@@ -98,6 +100,7 @@ static float nearest_leaf(const sac_form *form, const float p[3], float most, ui
 float sac_form_distance(const sac_form *form, const sac_transform *pose, const float point[3], float most,
                         float out_closest[3], float out_normal[3])
 {
+    if (!form || !pose || !point) return FLT_MAX;
     float rows[3][3], p[3], n[3], closest[3], distance;
     sac_transform_rows(pose, rows);
     sac_v3_into(pose, rows, point, p);

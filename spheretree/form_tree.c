@@ -13,7 +13,8 @@ static float ball_inside(const sac_tree *tree, float radius, float gap)
 
 sac_result sac_form_from_tree(sac_form *out_form, const sac_tree *tree, sac_error *error)
 {
-    if (!tree || tree->block_count == 0 || !sac_tree_has(tree, 0))
+    SAC_NEED(error, out_form, tree);
+    if (tree->block_count == 0 || !sac_tree_has(tree, 0))
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "build or load one first", "no tree for the form");
     sac_form form = {.kind = SAC_FORM_TREE, .levels = tree->depth, .tree = tree, .mass = tree->mass};
     const sac_sphere_block *root = tree->spheres;

@@ -77,7 +77,9 @@ sac_result sac_front_acquire(sac_front_pool *pool, const sac_tree *a, const sac_
                              const sac_tree *b, const sac_transform *pose_b, sac_front **out_front,
                              sac_error *error)
 {
+    SAC_NEED(error, out_front);
     *out_front = NULL;
+    SAC_NEED(error, pool, a, pose_a, b, pose_b);
     if (pool->front_free == 0)
         return sac_error_set(error, SAC_ERROR_LIMIT, "release one or make a larger pool",
                              "all %u fronts are in use", pool->front_count);
@@ -97,6 +99,7 @@ sac_result sac_front_acquire(sac_front_pool *pool, const sac_tree *a, const sac_
 sac_result sac_front_restart(sac_front *front, const sac_transform *pose_a, const sac_transform *pose_b,
                              sac_error *error)
 {
+    SAC_NEED(error, front, pose_a, pose_b);
     sac_descent d;
     sac_result result = sac_descent_init(&d, front->descent.a, pose_a, front->descent.b, pose_b, error);
     if (result != SAC_OK) return result;
@@ -400,16 +403,23 @@ static uint64_t step(sac_front *front, uint64_t credits, bool one_level)
     return spent;
 }
 
-uint64_t sac_front_step(sac_front *front, uint64_t credits) { return step(front, credits, false); }
+uint64_t sac_front_step(sac_front *front, uint64_t credits)
+{
+    return front ? step(front, credits, false) : 0;
+}
 
-uint64_t sac_front_step_level(sac_front *front, uint64_t credits) { return step(front, credits, true); }
+uint64_t sac_front_step_level(sac_front *front, uint64_t credits)
+{
+    return front ? step(front, credits, true) : 0;
+}
 
 /* ---- reading ---- */
 
-bool sac_front_done(const sac_front *front) { return front->queue.count == 0; }
+bool sac_front_done(const sac_front *front) { return !front || front->queue.count == 0; }
 
 sac_front_summary sac_front_report(const sac_front *front)
 {
+    if (!front) return (sac_front_summary){0};
     return (sac_front_summary){.level = front->level,
                                .pending = front->queue.count,
                                .finished = front->done.count,
@@ -464,6 +474,7 @@ size_t sac_front_cursor_read(const sac_front *front, sac_front_cursor *cursor, s
 
 size_t sac_front_pairs(const sac_front *front, sac_front_pair *out, size_t capacity)
 {
+    if (!front || !out) return 0;
     sac_front_cursor cursor = sac_front_cursor_begin(front);
     return sac_front_cursor_read(front, &cursor, out, capacity);
 }

@@ -11,7 +11,9 @@ sac_front_pool_def sac_default_front_pool_def(void)
 
 sac_result sac_front_pool_create(const sac_front_pool_def *def, sac_front_pool **out_pool, sac_error *error)
 {
+    SAC_NEED(error, out_pool);
     *out_pool = NULL;
+    SAC_NEED(error, def);
     if (def->cookie != POOL_COOKIE)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "start from sac_default_front_pool_def()",
                              "the definition was not initialised");
@@ -48,7 +50,7 @@ sac_result sac_front_pool_create(const sac_front_pool_def *def, sac_front_pool *
 
 void sac_front_pool_destroy(sac_front_pool **pool)
 {
-    sac_front_pool *p = *pool;
+    sac_front_pool *p = pool ? *pool : NULL;
     if (!p) return;
     sac_free(p->fronts, p->front_count, sizeof *p->fronts);
     sac_free(p->chunks, p->chunk_count, sizeof *p->chunks);
@@ -60,6 +62,9 @@ void sac_front_pool_destroy(sac_front_pool **pool)
 
 void sac_front_pool_report(const sac_front_pool *pool, sac_front_pool_usage *out)
 {
+    if (!out) return;
+    *out = (sac_front_pool_usage){0};
+    if (!pool) return;
     *out = (sac_front_pool_usage){
         .fronts = pool->front_count,
         .fronts_free = pool->front_free,

@@ -288,8 +288,9 @@ static sac_result check_path(const char *path, const char **out_extension, uint6
 
 sac_result sac_mesh_import(const char *path, sac_mesh **out_mesh, sac_error *error)
 {
-    if (!path || !out_mesh) return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "path or out_mesh is NULL");
+    SAC_NEED(error, out_mesh);
     *out_mesh = NULL;
+    SAC_NEED(error, path);
     reading r;
     sac_import_job job = {.work = read_scene, .context = &r};
     sac_result result = check_path(path, &r.extension, &job.file_size, error);
@@ -307,9 +308,9 @@ sac_result sac_mesh_import(const char *path, sac_mesh **out_mesh, sac_error *err
 sac_result sac_mesh_import_memory(const void *bytes, size_t size, const char *hint, sac_mesh **out_mesh,
                                   sac_error *error)
 {
-    if (!out_mesh || (size && !bytes))
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "bytes or out_mesh is NULL");
+    SAC_NEED(error, out_mesh);
     *out_mesh = NULL;
+    if (size) SAC_NEED(error, bytes);
     if (size == 0)
         return sac_error_set(error, SAC_ERROR_EMPTY, "give the contents of a mesh file",
                              "there are no bytes");

@@ -332,6 +332,8 @@ static void measure_coverage(work *w, sac_level_quality *levels)
 sac_result sac_tree_measure(const sac_tree *tree, const sac_mesh *mesh, const sac_measure_def *def,
                             sac_level_quality *levels, sac_error *error)
 {
+    if (!levels) return sac_error_null(error, "out_levels", 0);
+    SAC_NEED(error, tree, mesh, def);
     if (def->cookie != COOKIE || def->sphere_points < 12 || def->threads < 1)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "start from sac_default_measure_def()",
                              "the measure definition was not initialised");

@@ -5,6 +5,7 @@
 
 sac_result sac_workspace_create(sac_workspace **out_workspace, sac_error *error)
 {
+    SAC_NEED(error, out_workspace);
     *out_workspace = NULL;
     sac_workspace *w = sac_alloc_zero(1, sizeof *w);
     if (w) {
@@ -22,7 +23,7 @@ sac_result sac_workspace_create(sac_workspace **out_workspace, sac_error *error)
 
 void sac_workspace_destroy(sac_workspace **workspace)
 {
-    sac_workspace *w = *workspace;
+    sac_workspace *w = workspace ? *workspace : NULL;
     if (!w) return;
     sac_free(w->jobs, 1, sizeof *w->jobs);
     sac_free(w->scratch, 4 * (size_t)SAC_MEETING_SCRATCH, sizeof *w->scratch);
@@ -73,6 +74,7 @@ bool sac_meeting_balls_apart(const sac_meeting *m)
 bool sac_meeting_begin(sac_meeting *m, const sac_form *a, const sac_transform *pose_a, const sac_form *b,
                        const sac_transform *pose_b, float margin, sac_pairs *out_root)
 {
+    if (!m || !a || !pose_a || !b || !pose_b || !out_root) return false;
     m->a = a;
     m->b = b;
     m->pose_a = pose_a;
@@ -97,6 +99,7 @@ static sac_opened hand_over(const sac_pairs *front, sac_pairs *done)
 sac_opened sac_meeting_open(sac_workspace *workspace, const sac_meeting *m, uint32_t level,
                             const sac_pairs *front, uint64_t credits, sac_pairs *next, sac_pairs *done)
 {
+    if (!workspace || !m || !front || !next || !done) return (sac_opened){0};
     if (front->count == 0 || credits == 0) return (sac_opened){0};
     if (level >= m->levels) return hand_over(front, done);
     if (!both_trees(m)) return sac_field_meeting_open(workspace, m, level, front, credits, next, done);
@@ -106,6 +109,7 @@ sac_opened sac_meeting_open(sac_workspace *workspace, const sac_meeting *m, uint
 uint32_t sac_meeting_contacts(const sac_meeting *m, const sac_pairs *pending, const sac_pairs *done,
                               uint32_t most, sac_contact *out, uint64_t *out_tests)
 {
+    if (!m || !out) return 0;
     const sac_pairs none = {0};
     uint64_t tests = 0;
     if (!pending) pending = &none;
@@ -119,6 +123,7 @@ uint32_t sac_meeting_contacts(const sac_meeting *m, const sac_pairs *pending, co
 
 uint32_t sac_meeting_refresh_all(const sac_meeting *m, const sac_pairs *nodes, sac_contact *out)
 {
+    if (!m || !nodes || !out) return 0;
     uint32_t count = 0;
     if (both_trees(m)) return sac_tree_meeting_refresh(m, nodes, out);
     for (uint32_t i = 0; i < nodes->count; i++)

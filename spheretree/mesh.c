@@ -59,10 +59,10 @@ sac_result sac_mesh_check(const sac_mesh *mesh, sac_error *error)
 sac_result sac_mesh_create(const float (*vertices)[3], uint32_t vertex_count, const uint32_t (*triangles)[3],
                            uint32_t triangle_count, const char *name, sac_mesh **out_mesh, sac_error *error)
 {
-    if (!out_mesh) return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "out_mesh is NULL");
+    SAC_NEED(error, out_mesh);
     *out_mesh = NULL;
-    if ((vertex_count && !vertices) || (triangle_count && !triangles))
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "vertices or triangles is NULL");
+    if (vertex_count) SAC_NEED(error, vertices);
+    if (triangle_count) SAC_NEED(error, triangles);
     sac_mesh *mesh;
     sac_result result = sac_mesh_allocate(vertex_count, triangle_count, name, &mesh, error);
     if (result != SAC_OK) return result;

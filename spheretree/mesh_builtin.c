@@ -116,8 +116,9 @@ const char *sac_mesh_builtin_name(uint32_t index) { return index < SHAPE_COUNT ?
 
 sac_result sac_mesh_builtin(const char *name, uint32_t triangles, sac_mesh **out_mesh, sac_error *error)
 {
-    if (!name || !out_mesh) return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "name or out_mesh is NULL");
+    SAC_NEED(error, out_mesh);
     *out_mesh = NULL;
+    SAC_NEED(error, name);
     if (triangles > MOST_TRIANGLES)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "ask for fewer",
                              "%u triangles asked of a built-in mesh, the most is %d", triangles,

@@ -22,7 +22,7 @@ static double total(const exact_sum *s) { return s->sum + s->lost; }
 
 sac_result sac_mesh_mass(const sac_mesh *mesh, sac_mass *out_mass, sac_error *error)
 {
-    if (!mesh || !out_mass) return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "mesh or out_mass is NULL");
+    SAC_NEED(error, mesh, out_mass);
     *out_mass = (sac_mass){0};
     sac_edge_counts counts;
     sac_result result = sac_mesh_edges(mesh, NULL, &counts, error);

@@ -278,7 +278,7 @@ sac_result sac_mesh_repair(sac_mesh *mesh, sac_mesh_report *out_report, sac_erro
 {
     sac_mesh_report report = {0};
     if (out_report) *out_report = report;
-    if (!mesh) return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "mesh is NULL");
+    SAC_NEED(error, mesh);
     sac_result result = sac_mesh_check(mesh, error);
     if (result != SAC_OK) return result;
 

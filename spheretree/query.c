@@ -53,6 +53,8 @@ sac_result sac_sphere_query(const sac_tree *tree, const sac_transform *pose, con
                             float radius, uint32_t *out_nodes, size_t capacity, size_t *out_count,
                             sac_error *error)
 {
+    SAC_NEED(error, tree, pose, centre, out_count);
+    if (capacity) SAC_NEED(error, out_nodes);
     *out_count = 0;
     sac_result result = sac_pose_check(pose, "the object", error);
     if (result != SAC_OK) return result;
@@ -173,6 +175,7 @@ static void describe_hit(const sac_tree *tree, const sac_transform *pose, const 
 sac_result sac_ray_query(const sac_tree *tree, const sac_transform *pose, const float origin[3],
                          const float direction[3], float most, sac_ray_hit *out_hit, sac_error *error)
 {
+    SAC_NEED(error, tree, pose, origin, direction, out_hit);
     *out_hit = (sac_ray_hit){0};
     sac_result result = sac_pose_check(pose, "the object", error);
     if (result != SAC_OK) return result;

@@ -275,7 +275,9 @@ static sac_result read_tree(reader *r, const char *name_path, sac_tree **out_tre
 
 sac_result sac_tree_import_sph(const char *path, sac_tree **out_tree, sac_error *error)
 {
+    SAC_NEED(error, out_tree);
     *out_tree = NULL;
+    SAC_NEED(error, path);
     /* The reader's result on failure is the error's code, so there must be one. */
     sac_error local = {0};
     uint64_t size;
@@ -298,6 +300,7 @@ sac_result sac_tree_import_sph(const char *path, sac_tree **out_tree, sac_error 
 
 sac_result sac_tree_import_sph_memory(const char *text, size_t size, sac_tree **out_tree, sac_error *error)
 {
+    SAC_NEED(error, out_tree);
     *out_tree = NULL;
     if (!text) text = "", size = 0;
     sac_error local = {0};

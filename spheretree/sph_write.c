@@ -52,6 +52,7 @@ static bool write_node(sac_atomic_file *file, const sac_tree *tree, uint32_t id)
 
 sac_result sac_tree_export_sph(const sac_tree *tree, const char *path, sac_error *error)
 {
+    SAC_NEED(error, tree, path);
     sac_result result = sac_tree_validate(tree, error);
     uint64_t total = result == SAC_OK ? sac_sph_nodes(tree->depth + 1, tree->branch) : 0;
     if (total > SAC_SPH_MOST_NODES)

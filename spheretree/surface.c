@@ -248,7 +248,7 @@ static bool make_normals(sac_surface *s, const sac_mesh *mesh)
 
 void sac_surface_destroy(sac_surface **surface)
 {
-    sac_surface *s = *surface;
+    sac_surface *s = surface ? *surface : NULL;
     if (!s) return;
     sac_free(s->nodes, s->node_room, sizeof *s->nodes);
     sac_free(s->dipoles, s->node_room, sizeof *s->dipoles);

@@ -258,7 +258,9 @@ static void store_triangles(builder *b, const sac_mesh *mesh)
 
 sac_result sac_terrain_from_mesh(const sac_mesh *mesh, sac_terrain **out_terrain, sac_error *error)
 {
+    SAC_NEED(error, out_terrain);
     *out_terrain = NULL;
+    SAC_NEED(error, mesh);
     sac_result result = check_mesh(mesh, error);
     if (result != SAC_OK) return result;
     builder b = {.terrain = sac_alloc_zero(1, sizeof(sac_terrain))};
@@ -310,4 +312,4 @@ void sac_terrain_destroy(sac_terrain **terrain)
     *terrain = NULL;
 }
 
-sac_box sac_terrain_box(const sac_terrain *terrain) { return terrain->box; }
+sac_box sac_terrain_box(const sac_terrain *terrain) { return terrain ? terrain->box : sac_box_empty(); }

@@ -20,7 +20,8 @@ typedef struct sac_terrain sac_terrain;
 sac_result sac_terrain_from_mesh(const sac_mesh *mesh, sac_terrain **out_terrain, sac_error *error);
 
 /* columns * rows heights, row by row; the grid lies in local x (columns) and z (rows), centred on the origin,
- * with `spacing` between posts. Solid below. */
+ * with `spacing` between posts. Solid below: in a world down to a twentieth of its diagonal under its lowest
+ * post, where forms made of it end. */
 sac_result sac_terrain_from_heights(const float *heights, uint32_t columns, uint32_t rows, float spacing,
                                     sac_terrain **out_terrain, sac_error *error);
 void sac_terrain_destroy(sac_terrain **terrain);

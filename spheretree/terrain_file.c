@@ -19,6 +19,8 @@ static const char magic[8] = "SACLAND\x1a";
 
 sac_result sac_terrain_save_memory(const sac_terrain *t, void **out_bytes, size_t *out_size, sac_error *error)
 {
+    if (!t) return sac_error_null(error, "terrain", 0);
+    SAC_NEED(error, out_bytes, out_size);
     *out_bytes = NULL, *out_size = 0;
     header h = {.version = 1, .kind = t->posts ? HEIGHTS : TRIANGLES};
     memcpy(h.magic, magic, sizeof magic);
@@ -67,7 +69,9 @@ static sac_result from_corners(const float *corners, uint32_t count, sac_terrain
 sac_result sac_terrain_load_memory(const void *bytes, size_t size, sac_terrain **out_terrain,
                                    sac_error *error)
 {
+    SAC_NEED(error, out_terrain);
     *out_terrain = NULL;
+    if (size) SAC_NEED(error, bytes);
     header h;
     if (size < sizeof h) return wrong(error, size, "the terrain ends inside its header");
     memcpy(&h, bytes, sizeof h);

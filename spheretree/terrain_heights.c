@@ -39,8 +39,10 @@ static void find_ranges(sac_terrain *t)
 sac_result sac_terrain_from_heights(const float *heights, uint32_t columns, uint32_t rows, float spacing,
                                     sac_terrain **out_terrain, sac_error *error)
 {
+    SAC_NEED(error, out_terrain);
     *out_terrain = NULL;
-    if (!heights || columns < 2 || rows < 2)
+    SAC_NEED(error, heights);
+    if (columns < 2 || rows < 2)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "give at least 2 columns and 2 rows",
                              "a height field of %u columns and %u rows", columns, rows);
     if ((uint64_t)columns * rows > SAC_TERRAIN_MOST)

@@ -340,11 +340,14 @@ float sac_terrain_nearest(const sac_terrain *t, const float point[3], float most
     nearest s = {.terrain = t, .point = point, .reach = most};
     /* Below heights it is inside, however deep: no farther than straight up. */
     sac_terrain_touch column;
-    if (t->posts && column_of(t, point, &column) && column.distance < 0)
-        s.reach = sac_most(most, -column.distance / column.normal[1] * 1.00001f);
+    bool below = t->posts && column_of(t, point, &column) && column.distance < 0;
+    if (below) s.reach = sac_most(most, -column.distance / column.normal[1] * 1.00001f);
     sac_terrain_walk(t, NULL, point, &s.reach, nearest_triangle, &s);
     if (!s.found) return FLT_MAX;
     sac_v3_copy(s.closest, out_closest);
     sac_v3_copy(s.normal, out_normal);
-    return s.side < 0 ? -s.reach : s.reach;
+    if (!t->posts || below == (s.side < 0)) return s.side < 0 ? -s.reach : s.reach;
+    /* At a corner or beside the rim a single triangle does not know which side it is on; the column does. */
+    for (int i = 0; i < 3; i++) out_normal[i] = -out_normal[i];
+    return below ? -s.reach : s.reach;
 }

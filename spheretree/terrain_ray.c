@@ -122,6 +122,7 @@ static void ray_heights(const sac_terrain *t, ray *r)
 bool sac_terrain_ray(const sac_terrain *t, const float origin[3], const float direction[3], float most,
                      float *out_t, float out_normal[3], uint32_t *out_feature)
 {
+    if (!t || !origin || !direction || !out_t || !out_normal || !out_feature) return false;
     ray r = {.origin = origin, .direction = direction, .most = most};
     if (t->posts)
         ray_heights(t, &r);

@@ -14,6 +14,7 @@ const char *sac_method_name(sac_method method)
 
 bool sac_method_from_name(const char *name, sac_method *out)
 {
+    if (!name || !out) return false;
     for (int i = 0; i < SAC_METHOD_COUNT; i++)
         if (strcmp(name, method_names[i]) == 0) {
             *out = (sac_method)i;
@@ -67,7 +68,7 @@ sac_tree *sac_tree_allocate(const sac_tree *like)
 
 void sac_tree_destroy(sac_tree **tree)
 {
-    if (!*tree) return;
+    if (!tree || !*tree) return;
     if ((*tree)->storage_mapped)
         munmap((*tree)->storage, (*tree)->storage_size);
     else
@@ -94,6 +95,7 @@ static uint32_t level_of_block(const sac_tree *tree, uint32_t block)
 
 bool sac_tree_node(const sac_tree *tree, uint32_t id, sac_tree_node_info *out)
 {
+    if (!tree || !out) return false;
     uint32_t block = id / SAC_LANES, lane = id % SAC_LANES;
     if (block >= tree->block_count || !sac_tree_has(tree, id)) return false;
     const sac_sphere_block *s = &tree->spheres[block];
@@ -292,6 +294,7 @@ sac_result sac_tree_find_fault(const sac_tree *tree, uint32_t *out_node, sac_err
 
 sac_result sac_tree_validate(const sac_tree *tree, sac_error *error)
 {
+    SAC_NEED(error, tree);
     uint32_t node;
     return sac_tree_find_fault(tree, &node, error);
 }

@@ -93,6 +93,7 @@ static void empty_lane(sac_sphere_block *s, sac_link_block *l, sac_feature_block
 
 sac_result sac_tree_save_memory(const sac_tree *tree, void **out_bytes, size_t *out_size, sac_error *error)
 {
+    SAC_NEED(error, tree, out_bytes, out_size);
     *out_bytes = NULL, *out_size = 0;
     if (!host_fits(error)) return SAC_ERROR_UNSUPPORTED;
     sac_result result = sac_tree_validate(tree, error);
@@ -123,6 +124,7 @@ sac_result sac_tree_save_memory(const sac_tree *tree, void **out_bytes, size_t *
 
 sac_result sac_tree_save(const sac_tree *tree, const char *path, sac_error *error)
 {
+    SAC_NEED(error, tree, path);
     void *bytes;
     size_t size;
     sac_result result = sac_tree_save_memory(tree, &bytes, &size, error);
@@ -315,7 +317,9 @@ static sac_result adopt(void *storage, size_t size, bool mapped, sac_tree **out_
 
 sac_result sac_tree_load_memory(const void *bytes, size_t size, sac_tree **out_tree, sac_error *error)
 {
+    SAC_NEED(error, out_tree);
     *out_tree = NULL;
+    if (size) SAC_NEED(error, bytes);
     if (!host_fits(error)) return SAC_ERROR_UNSUPPORTED;
     header h = {0};
     if (size > 0) memcpy(&h, bytes, size < HEADER_SIZE ? size : HEADER_SIZE);
@@ -406,10 +410,12 @@ static sac_result open_tree(const char *path, bool mapped, sac_tree **out_tree, 
  * validation that follows; a caller who knows that nobody touches the file can map it. */
 sac_result sac_tree_load(const char *path, sac_tree **out_tree, sac_error *error)
 {
+    SAC_NEED(error, path, out_tree);
     return open_tree(path, false, out_tree, error);
 }
 
 sac_result sac_tree_map(const char *path, sac_tree **out_tree, sac_error *error)
 {
+    SAC_NEED(error, path, out_tree);
     return open_tree(path, true, out_tree, error);
 }

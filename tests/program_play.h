@@ -13,6 +13,7 @@
 #include <string.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@ enum { MOST_OUTPUT = 4 << 20 };
 
 static char folder[] = "/tmp/saccade-test-XXXXXX";
 static char out[MOST_OUTPUT], err[MOST_OUTPUT];
+static long most_file_bytes; /* no file of the program may grow beyond this, as on a full disk; 0: any may */
 
 static inline bool read_file(const char *name, char *text)
 {
@@ -64,6 +66,8 @@ static inline int run(const char *line)
     if (child == 0) {
         if (chdir(folder) != 0 || !freopen(".stdout", "w", stdout) || !freopen(".stderr", "w", stderr))
             _exit(99);
+        struct rlimit most = {(rlim_t)most_file_bytes, (rlim_t)most_file_bytes};
+        if (most_file_bytes && setrlimit(RLIMIT_FSIZE, &most) != 0) _exit(97);
         execv(SACCADE_PROGRAM, argv);
         _exit(98);
     }

@@ -251,6 +251,13 @@ static inline sac_viewer play_viewer(play *p)
     v.eye_count = 2;
     v.eyes[1] = v.eyes[0];
     v.eyes[1].position[0] = 0.065f;
+    /* Now and then a whole audience. */
+    static sac_eye audience[9];
+    if (p->frame % 4 == 3) {
+        v.eye_count = SAC_VIEWER_OWN_EYES + (p->frame % 8 == 3 ? 9 : 2);
+        v.eyes[2] = v.eyes[3] = v.eyes[0], v.more_eyes = audience;
+        for (int i = 0; i < 9; i++) audience[i] = v.eyes[0], audience[i].position[0] = 0.5f * (float)(i - 4);
+    }
     v.gaze.valid = sac_rng_below(&p->rng, 8) != 0;
     v.gaze.confidence = 1;
     memcpy(v.gaze.origin, v.eyes[0].position, sizeof v.gaze.origin);

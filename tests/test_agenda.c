@@ -475,15 +475,18 @@ static void grows(void **state)
     sac_agenda *agenda = new_agenda(1u << 16, 1);
     fill(agenda);
     uint32_t room = agenda->capacity;
-    while (agenda->count < room) sac_agenda_add(agenda, NULL, NULL, NULL, NULL, 0);
-    assert_int_equal(sac_agenda_add(agenda, NULL, NULL, NULL, NULL, 0), UINT32_MAX);
+    sac_form ball;
+    sac_transform pose = sac_transform_identity();
+    assert_int_equal(sac_form_sphere(&ball, 1, NULL), SAC_OK);
+    while (agenda->count < room) sac_agenda_add(agenda, &ball, &pose, &ball, &pose, 0);
+    assert_int_equal(sac_agenda_add(agenda, &ball, &pose, &ball, &pose, 0), UINT32_MAX);
     assert_int_equal(sac_agenda_reserve(agenda, room + 100, NULL), SAC_OK);
     assert_true(agenda->capacity >= room + 100);
     for (uint32_t i = 0; i < PAIRS; i++) {
         assert_ptr_equal(agenda->pose_b[i], &world.poses[i][1]);
         assert_int_equal(agenda->tag[i], 1000 - i);
     }
-    assert_int_equal(sac_agenda_add(agenda, NULL, NULL, NULL, NULL, 0), room);
+    assert_int_equal(sac_agenda_add(agenda, &ball, &pose, &ball, &pose, 0), room);
     run(agenda, "jnd", endless, endless);
     sac_agenda_destroy(&agenda);
     assert_null(agenda);

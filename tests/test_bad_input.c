@@ -570,6 +570,69 @@ static void test_come_apart(void **state)
     sac_world_destroy(&world);
 }
 
+/* Least distance of two of them. */
+static float nearest_two(const sac_world *world, const sac_body_id *ids, int count)
+{
+    static float centre[1000][3];
+    float least = FLT_MAX;
+    for (int i = 0; i < count; i++) {
+        sac_body_state b = play_state(world, ids[i]);
+        memcpy(centre[i], b.centre, sizeof centre[i]);
+        for (int j = 0; j < i; j++) least = fminf(least, play_distance(centre[i], centre[j]));
+    }
+    return least;
+}
+
+/* A crowd spawned into itself comes apart within seconds and in time, and nothing is gained by it but what it
+ * falls. Returns the state it ends in. */
+static uint64_t come_apart(int bodies, const sac_tree *ring, uint32_t threads, float apart, int most_frames)
+{
+    static sac_body_id ids[1000];
+    sac_world_def def = play_def();
+    def.bodies = 1024;
+    def.tasks.threads = threads;
+    sac_world *world = play_create(&def);
+    play_floor(world);
+    sac_shape_id shape = ring ? play_tree(world, ring) : play_ball(world, 0.05f);
+    for (int i = 0; i < bodies; i++) ids[i] = play_body(world, shape, SAC_BODY_DYNAMIC, 0, 1, 0);
+    double energy = sac_world_energy(world);
+    float least = 0;
+    int frame = 0;
+    for (; frame < most_frames && least < apart; frame++) {
+        sac_step_report report = play_step(world, 2000000);
+        CHECK(report.not_finite == 0);
+        CHECK_SAY(report.overshoot_ns < 250000, "frame %d: %g us late\n", frame,
+                  (double)report.overshoot_ns * 1e-3);
+        CHECK_SAY(sac_world_energy(world) < 1.1 * energy, "frame %d: %g J of %g\n", frame,
+                  sac_world_energy(world), energy);
+        for (int i = 0; i < bodies; i++) {
+            sac_body_state b = play_state(world, ids[i]);
+            CHECK(play_finite(&b) && b.centre[1] > 0);
+            CHECK_SAY(play_speed(&b) < 9, "frame %d: %g m/s\n", frame, (double)play_speed(&b));
+        }
+        if (frame % 30 == 29) least = nearest_two(world, ids, bodies);
+    }
+    CHECK_SAY(least >= apart, "%d of them: %g m apart after %d frames\n", bodies, (double)least, frame);
+    uint64_t hash = sac_world_hash(world);
+    sac_world_destroy(&world);
+    return hash;
+}
+
+static void test_crowds_come_apart(void **state)
+{
+    (void)state;
+    sac_tree *ring = play_torus(24, 0.1f, 0.04f);
+#if defined(SACCADE_INSTRUMENTED)
+    const int balls = 200;
+#else
+    const int balls = 1000;
+#endif
+    come_apart(balls, NULL, 1, 0.05f, 1350);
+    uint64_t one = come_apart(200, ring, 1, 0.02f, 900), two = come_apart(200, ring, 2, 0.02f, 900);
+    CHECK(one == two);
+    sac_tree_destroy(&ring);
+}
+
 static void test_far_away(void **state)
 {
     (void)state;
@@ -591,11 +654,17 @@ static void test_far_away(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_world_def),       cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_body_def),        cmocka_unit_test(test_grab_def),
-        cmocka_unit_test(test_calls),           cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_deadline_passed), cmocka_unit_test(test_clock_that_jumps),
-        cmocka_unit_test(test_come_apart),      cmocka_unit_test(test_thousand_in_one_place),
+        cmocka_unit_test(test_world_def),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_body_def),
+        cmocka_unit_test(test_grab_def),
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_deadline_passed),
+        cmocka_unit_test(test_clock_that_jumps),
+        cmocka_unit_test(test_come_apart),
+        cmocka_unit_test(test_thousand_in_one_place),
+        cmocka_unit_test(test_crowds_come_apart),
         cmocka_unit_test(test_far_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,7 @@ static void slips_are_answered_with_what_was_meant(void **state)
     expect("bake knot --reducers mrege", 2, "did you mean merge");
     expect("tree inof x", 2, "did you mean info?");
     expect("bench bkae", 2, "did you mean bake?");
-    expect("bake knto", 1, "did you mean the built-in 'knot'?");
+    expect("bake knto", 2, "did you mean the built-in 'knot'?");
     expect("bake", 2, "which mesh?");
     expect("bake knot gear", 2, "one argument too many");
     expect("bake knot --depth", 2, "--depth needs a value");
@@ -71,6 +71,15 @@ static void numbers_out_of_range_are_refused(void **state)
     expect("bake knot --depth -1", 2, "not '-1'");
     expect("bake knot --threads 0", 2, "from 1 to 64");
     expect("tree render x -o x.png --size 10x10", 2, "--size");
+    /* What strtod takes and nobody means. */
+    expect("run pile --budget-us 0x10", 2, "not '0x10'");
+    expect("run pile --budget-us nan", 2, "not 'nan'");
+    expect("run pile --budget-us=\t5", 2, "--budget-us takes a number");
+    expect("run pile --seed=\t-1", 2, "--seed takes a whole number");
+    expect("run pile --seed +1", 2, "not '+1'");
+    /* The next option is no value. */
+    expect("run pile --record --json", 2, "--record needs a value");
+    expect("bake knot --method --quick", 2, "--method needs a value");
 }
 
 static void bake_prints_the_agreed_keys(void **state)
@@ -198,13 +207,13 @@ static void bad_files_are_told_and_leave_nothing(void **state)
     assert_false(exists("words.png"));
     expect("bake box --quick -o no/such/folder/box.sactree", 1, "no/such/folder");
     assert_int_equal(run("bake box --triangles 200 --depth 1 --quick -o box1.sactree"), 0);
-    expect("tree render box1.sactree --level 7 -o seven.png", 1, "no level 7");
+    expect("tree render box1.sactree --level 7 -o seven.png", 2, "no level 7");
     assert_false(exists("seven.png"));
     /* A folder stands where the file should go. */
     char path[256];
     snprintf(path, sizeof path, "%s/taken", folder);
     mkdir(path, 0777);
-    expect("bake box --triangles 200 --depth 1 --quick -o taken", 1, "taken");
+    expect("bake box --triangles 200 --depth 1 --quick -o taken", 1, "taken: this is a folder; name a file");
     expect("tree render box1.sactree --size 200 -o taken", 1, "taken");
     expect("tree export box1.sactree no/where/x.sph", 1, "no/where/x.sph");
     assert_int_equal(run("bake missing.obj --json"), 1);
@@ -212,6 +221,137 @@ static void bad_files_are_told_and_leave_nothing(void **state)
     assert_non_null(json_string_value(json_object_get(error, "code")));
     json_decref(object);
     no_leftovers();
+}
+
+/* 2: a mistake in the call; 1: it failed while working. Each is told in the same form with --json, and the
+ * object is all there is. */
+static void exit_codes_and_errors_have_one_form(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        int code;
+        const char *name, *file; /* of the error; NULL: no file */
+    } cases[] = {
+        {"bkae", 2, "ERROR_ARGUMENT", NULL},
+        {"help bkae", 2, "ERROR_ARGUMENT", NULL},
+        {"run", 2, "ERROR_ARGUMENT", NULL},
+        {"run pile --bdies 4", 2, "ERROR_ARGUMENT", NULL},
+        {"run pile burst", 2, "ERROR_ARGUMENT", NULL},
+        {"run pile --frames 0", 2, "ERROR_ARGUMENT", NULL},
+        {"run pile --frames", 2, "ERROR_ARGUMENT", NULL},
+        {"run plie", 2, "ERROR_ARGUMENT", NULL},
+        {"run pile --policy jdn", 2, "ERROR_ARGUMENT", NULL},
+        {"run pile --policy groups:1", 2, "ERROR_ARGUMENT", NULL},
+        {"run pile --shape t25", 2, "ERROR_ARGUMENT", NULL},
+        {"run pile --shape builtin:nothing", 2, "ERROR_ARGUMENT", NULL},
+        {"run pile --gaze senter", 2, "ERROR_ARGUMENT", NULL},
+        {"run pile --gaze nobody", 2, "ERROR_ARGUMENT", NULL},
+        {"run pile --gaze fixation:x", 2, "ERROR_ARGUMENT", NULL},
+        {"run pile --frames 300000 --out kept", 2, "ERROR_ARGUMENT", NULL},
+        {"run ball.json --record ball.json", 2, "ERROR_ARGUMENT", NULL},
+        {"run ball.json --record ./ball.json", 2, "ERROR_ARGUMENT", NULL},
+        {"run nowhere.json", 1, "ERROR_IO", "nowhere.json"},
+        {"run wrong.json", 1, "ERROR_FORMAT", "wrong.json"},
+        {"run shapeless.json", 1, "ERROR_FORMAT", "shapeless.json"},
+        {"run pile --gaze nowhere.csv", 1, "ERROR_IO", "nowhere.csv"},
+        {"run pile --shape nowhere.obj", 1, "ERROR_IO", "nowhere.obj"},
+        {"run pile --bodies 2 --frames 2 --record nowhere/x.sacrec", 1, "ERROR_IO", "nowhere/x.sacrec"},
+        {"run pile --bodies 2 --frames 2 --out words", 1, "ERROR_IO", "words"},
+        {"replay", 2, "ERROR_ARGUMENT", NULL},
+        {"replay nowhere.sacrec", 1, "ERROR_IO", "nowhere.sacrec"},
+        {"replay words", 1, "ERROR_FORMAT", "words"},
+        {"stability --scene plie", 2, "ERROR_ARGUMENT", NULL},
+        {"stability --shape t25", 2, "ERROR_ARGUMENT", NULL},
+        {"stability --policies jdn", 2, "ERROR_ARGUMENT", NULL},
+        {"stability --peers bulet", 2, "ERROR_ARGUMENT", NULL},
+        {"stability --policies none --peers none", 2, "ERROR_ARGUMENT", NULL},
+        {"stability --hz 1", 2, "ERROR_ARGUMENT", NULL},
+        {"perceive --scene plie", 2, "ERROR_ARGUMENT", NULL},
+        {"perceive --shape t25", 2, "ERROR_ARGUMENT", NULL},
+        {"perceive --quick --out words", 1, "ERROR_IO", "words"},
+        {"bench", 2, "ERROR_ARGUMENT", NULL},
+        {"bench bkae", 2, "ERROR_ARGUMENT", NULL},
+        {"bench peers --scene plie", 2, "ERROR_ARGUMENT", NULL},
+        {"bench peers --scene pile --shape t25 --bodies 3", 2, "ERROR_ARGUMENT", NULL},
+        {"bench peers --engines bulet", 2, "ERROR_ARGUMENT", NULL},
+        {"bench descent --simd mmx", 2, "ERROR_ARGUMENT", NULL},
+        {"bench bake knto", 2, "ERROR_ARGUMENT", NULL},
+        {"bench bake nowhere.obj", 1, "ERROR_IO", "nowhere.obj"},
+        {"bake", 2, "ERROR_ARGUMENT", NULL},
+        {"bake knto", 2, "ERROR_ARGUMENT", NULL},
+        {"bake knot --method medal", 2, "ERROR_ARGUMENT", NULL},
+        {"bake flat.obj -o flat.obj", 2, "ERROR_ARGUMENT", NULL},
+        {"bake nowhere.obj", 1, "ERROR_IO", "nowhere.obj"},
+        {"bake box -o nowhere/box.sactree", 1, "ERROR_IO", "nowhere/box.sactree"},
+        {"tree", 2, "ERROR_ARGUMENT", NULL},
+        {"tree inof", 2, "ERROR_ARGUMENT", NULL},
+        {"tree info", 2, "ERROR_ARGUMENT", NULL},
+        {"tree info nowhere.sactree", 1, "ERROR_IO", "nowhere.sactree"},
+        {"tree info words", 1, "ERROR_FORMAT", "words"},
+        {"tree export words", 2, "ERROR_ARGUMENT", NULL},
+        {"tree render box1.sactree --level 7 -o seven.png", 2, "ERROR_ARGUMENT", NULL},
+        {"tree compare box --mesh knot", 2, "ERROR_ARGUMENT", NULL},
+        {"tree compare box --methods medal", 2, "ERROR_ARGUMENT", NULL},
+    };
+    static const char *const members[] = {"code", "message", "remedy", "file", "line", "byte"};
+    put("words", "these are words, many more of them than a header of any file would take, and no numbers\n");
+    put("ball.json", "{\"shapes\": {\"a\": {\"sphere\": 1}}, \"bodies\": [{\"shape\": \"a\"}]}");
+    put("flat.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    put("wrong.json", "{\"bodies\": [}");
+    put("shapeless.json", "{\"shapes\": {\"a\": {\"mesh\": \"knto\"}}, \"bodies\": [{\"shape\": \"a\"}]}");
+    assert_int_equal(run("bake box --triangles 200 --depth 1 --quick -o box1.sactree"), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[256];
+        int plain = run(cases[i].line);
+        snprintf(line, sizeof line, "%s --json", cases[i].line);
+        if (!*err) fail_msg("saccade %s: says nothing on standard error", cases[i].line);
+        int code = run(line);
+        if (code != cases[i].code || plain != code)
+            fail_msg("saccade %s: exit %d, with --json %d, expected %d\n%s", cases[i].line, plain, code,
+                     cases[i].code, err);
+        json_t *object = last_line(), *error = json_object_get(object, "error");
+        if (strchr(out, '\n')) fail_msg("%s: more than one line:\n%s", line, out);
+        for (size_t k = 0; k < sizeof members / sizeof *members; k++)
+            if (!json_object_get(error, members[k])) fail_msg("%s: no member %s: %s", line, members[k], out);
+        const char *name = json_string_value(json_object_get(error, "code")),
+                   *file = json_string_value(json_object_get(error, "file")),
+                   *remedy = json_string_value(json_object_get(error, "remedy"));
+        if (!name || strcmp(name, cases[i].name) != 0) fail_msg("%s: %s", line, out);
+        if ((file == NULL) != (cases[i].file == NULL) || (file && strcmp(file, cases[i].file) != 0))
+            fail_msg("%s: another file: %s", line, out);
+        if (code == 2 && (!remedy || !*remedy)) fail_msg("%s: no remedy: %s", line, out);
+        json_decref(object);
+    }
+    no_leftovers();
+}
+
+/* Three bodies that never meet: nothing to divide by, and still an object. */
+static void figures_of_nothing_are_null(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run("perceive --quick --bodies 3 --frames 1 --skip 0 --seeds 1 --shape t24 --threads 1 --json"), 0);
+    json_t *object = last_line();
+    assert_true(json_is_null(json_object_get(object, "round_robin_over_jnd")));
+    assert_true(json_array_size(json_object_get(object, "runs")) > 0);
+    json_decref(object);
+}
+
+/* A name that is not UTF-8 spoils no object. */
+static void names_may_be_any_bytes(void **state)
+{
+    (void)state;
+    put("b\xe4r.json", "{\"shapes\": {\"a\": {\"sphere\": 1}}, \"bodies\": [{\"shape\": \"a\"}]}");
+    assert_int_equal(run("run b\xe4r.json --frames 2 --credits --json"), 0);
+    json_t *object = last_line();
+    assert_string_equal(json_string_value(json_object_get(object, "scene")), "b\xef\xbf\xbdr.json");
+    json_decref(object);
+    assert_int_equal(run("replay n\xff\xfe --json"), 1);
+    object = last_line();
+    assert_string_equal(json_string_value(json_object_get(json_object_get(object, "error"), "file")),
+                        "n\xef\xbf\xbd\xef\xbf\xbd");
+    json_decref(object);
 }
 
 /* Width and height as told, and something to see: many colours, neither all light nor all dark. */
@@ -341,6 +481,9 @@ int main(void)
         cmocka_unit_test(every_command_has_help),
         cmocka_unit_test(slips_are_answered_with_what_was_meant),
         cmocka_unit_test(numbers_out_of_range_are_refused),
+        cmocka_unit_test(exit_codes_and_errors_have_one_form),
+        cmocka_unit_test(names_may_be_any_bytes),
+        cmocka_unit_test(figures_of_nothing_are_null),
         cmocka_unit_test(bake_prints_the_agreed_keys),
         cmocka_unit_test(every_method_bakes),
         cmocka_unit_test(threads_do_not_change_a_byte),

@@ -357,10 +357,89 @@ static void test_every_bounce_is_told(void **state)
     CHECK_SAY(bounces > 50, "%u bounces\n", bounces);
 }
 
+/* Balls of all sizes in a closed room, most of them there from the start, some that come later. */
+enum { BALLS = 60, AT_FIRST = 40 };
+typedef struct room {
+    sac_world *world;
+    sac_body_id ids[BALLS];
+    float radius[BALLS];
+    uint32_t count;
+} room;
+
+static bool free_place(const room *r, sac_rng *rng, float radius, float out[3])
+{
+    for (int tries = 0; tries < 200; tries++) {
+        bool fits = true;
+        for (int k = 0; k < 3; k++) out[k] = sac_rng_range(rng, -1.5f + radius, 1.5f - radius);
+        for (uint32_t i = 0; i < r->count && fits; i++)
+            fits =
+                play_distance(out, play_state(r->world, r->ids[i]).centre) > radius + r->radius[i] + 0.002f;
+        if (fits) return true;
+    }
+    return false;
+}
+
+static void fill_room(room *r, sac_rng *rng, uint32_t want, float speed)
+{
+    for (; r->count < want && r->count < BALLS; r->count++) {
+        float radius = sac_rng_range(rng, 0.05f, 0.2f), at[3];
+        if (!free_place(r, rng, radius, at)) return;
+        sac_body_def def = play_body_def(play_ball(r->world, radius), SAC_BODY_DYNAMIC, at[0], at[1], at[2]);
+        for (int k = 0; k < 3; k++) def.velocity[k] = sac_rng_range(rng, -speed, speed);
+        def.material.restitution = r->count % 2 ? 0.8f : 0;
+        r->ids[r->count] = play_make(r->world, &def);
+        r->radius[r->count] = radius;
+    }
+}
+
+/* Of the smaller one's radius; walls are not asked, other tests do that. */
+static float deepest_overlap(const room *r)
+{
+    float centre[BALLS][3], worst = 0;
+    for (uint32_t i = 0; i < r->count; i++) {
+        memcpy(centre[i], play_state(r->world, r->ids[i]).centre, sizeof centre[i]);
+        for (uint32_t j = 0; j < i; j++) {
+            float overlap = r->radius[i] + r->radius[j] - play_distance(centre[i], centre[j]);
+            worst = fmaxf(worst, overlap / fminf(r->radius[i], r->radius[j]));
+        }
+    }
+    return worst;
+}
+
+static void test_balls_of_all_sizes(void **state)
+{
+    (void)state;
+    /* Speed, and how far one may sink into another: a light one between a heavy one and a wall gives way. */
+    static const float cases[][2] = {{2, 0.6f}, {8, 0.7f}, {25, 1}};
+    for (uint32_t k = 0; k < 3; k++)
+        for (uint64_t seed = 0; seed < 16; seed++) {
+            sac_rng rng = sac_rng_seed(seed);
+            sac_world_def def = play_def();
+            if (seed % 2) def.gravity[1] = 0;
+            def.policy = seed / 2 % 2 ? "jnd" : "exhaustive";
+            room r = {.world = play_create(&def)};
+            for (int side = 0; side < 6; side++) {
+                float half[3] = {1.7f, 1.7f, 1.7f}, at[3] = {0, 0, 0};
+                half[side / 2] = 0.1f, at[side / 2] = side % 2 ? 1.6f : -1.6f;
+                play_body(r.world, play_box(r.world, half[0], half[1], half[2]), SAC_BODY_STATIC, at[0],
+                          at[1], at[2]);
+            }
+            for (uint32_t frame = 0; frame < 120; frame++) {
+                fill_room(&r, &rng, AT_FIRST + frame / 6, cases[k][0]);
+                step_at(r.world, rates[seed % 3], 0);
+                float worst = deepest_overlap(&r);
+                CHECK_SAY(worst < cases[k][1], "%g m/s, seed %u, frame %u: %g of a radius\n",
+                          (double)cases[k][0], (unsigned)seed, frame, (double)worst);
+            }
+            sac_world_destroy(&r.world);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_static_walls),
                                        cmocka_unit_test(test_each_other),
+                                       cmocka_unit_test(test_balls_of_all_sizes),
                                        cmocka_unit_test(test_in_a_row),
                                        cmocka_unit_test(test_hit_against_a_wall),
                                        cmocka_unit_test(test_starved),

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -36,6 +38,34 @@ static void what_cannot_be_written(void **state)
         assert_int_equal(sac_folder_create("", error), SAC_ERROR_ARGUMENT);
         if (asked) assert_int_equal(storage.code, SAC_ERROR_ARGUMENT);
     }
+}
+
+/* Nothing but a plain file is replaced: a device, a pipe or a link stays what it is. */
+static void what_is_no_plain_file_stays(void **state)
+{
+    (void)state;
+    char pipe_path[64], target[64], link_path[64], text[16] = "";
+    struct stat status;
+    snprintf(pipe_path, sizeof pipe_path, "file_errors_%ld.pipe", (long)getpid());
+    snprintf(target, sizeof target, "file_errors_%ld.target", (long)getpid());
+    snprintf(link_path, sizeof link_path, "file_errors_%ld.link", (long)getpid());
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    int reader = open(pipe_path, O_RDWR | O_NONBLOCK);
+    assert_true(reader >= 0);
+    assert_int_equal(sac_whole_file_write(pipe_path, "piped", 5, NULL), SAC_OK);
+    assert_int_equal(lstat(pipe_path, &status), 0);
+    assert_true(S_ISFIFO(status.st_mode));
+    assert_int_equal(read(reader, text, sizeof text), 5);
+    assert_string_equal(text, "piped");
+    close(reader);
+    assert_int_equal(sac_whole_file_write(target, "old", 3, NULL), SAC_OK);
+    assert_int_equal(symlink(target, link_path), 0);
+    assert_int_equal(sac_whole_file_write(link_path, "newer", 5, NULL), SAC_OK);
+    assert_int_equal(lstat(link_path, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(lstat(target, &status), 0);
+    assert_int_equal(status.st_size, 5);
+    remove(pipe_path), remove(link_path), remove(target);
 }
 
 static void what_cannot_be_read(void **state)
@@ -71,6 +101,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_cannot_be_written),
+        cmocka_unit_test(what_is_no_plain_file_stays),
         cmocka_unit_test(what_cannot_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -273,6 +273,60 @@ static void nonsense_is_survived(void **state)
     }
 }
 
+/* An eye looks where it would look as one of a few, and memory is asked for once. */
+static void any_number_of_eyes(void **state)
+{
+    (void)state;
+    enum { EYES = 100 };
+    sac_eye eyes[EYES];
+    sac_rng rng = sac_rng_seed(11);
+    sac_viewer many = looking(10, 0), few = many;
+    sac_gaze_filter filter, other;
+    sac_focus focus, alone;
+    for (int i = 0; i < EYES; i++) {
+        float a = sac_rng_range(&rng, -0.5f, 0.5f);
+        eyes[i] = many.eyes[0];
+        eyes[i].rotation[1] = sinf(a), eyes[i].rotation[3] = cosf(a);
+        for (int k = 0; k < 3; k++) eyes[i].position[k] = sac_rng_range(&rng, -1, 1);
+    }
+    many.eye_count = EYES;
+    memcpy(many.eyes, eyes, sizeof many.eyes);
+    many.more_eyes = eyes + SAC_VIEWER_OWN_EYES;
+    assert_int_equal(sac_viewer_check(&many, NULL), SAC_OK);
+    sac_gaze_init(&filter, NULL);
+    assert_int_equal(sac_gaze_reserve(&filter, EYES, NULL), SAC_OK);
+    const sac_focus_eye *room = filter.more;
+    for (int f = 0; f < 40; f++) {
+        uint64_t now = 1 + (uint64_t)f * frame_ns;
+        many.gaze.valid = f >= 10 && f < 20; /* none, there, lost and on the way back */
+        sac_gaze_update(&filter, &many, now, &focus);
+        assert_true(focus.eye_count == EYES && focus.more == room);
+    }
+    for (int i = 0; i < EYES; i++) {
+        const float *axis = i < 4 ? focus.axis[i] : focus.more[i - 4].axis;
+        const float *at = i < 4 ? focus.eyes[i].position : focus.more[i - 4].position;
+        few.eye_count = 2;
+        few.eyes[0] = eyes[0], few.eyes[1] = eyes[i];
+        sac_gaze_init(&other, NULL);
+        for (int f = 0; f < 40; f++) {
+            few.gaze.valid = f >= 10 && f < 20;
+            sac_gaze_update(&other, &few, 1 + (uint64_t)f * frame_ns, &alone);
+        }
+        assert_memory_equal(axis, alone.axis[1], sizeof alone.axis[1]);
+        assert_memory_equal(at, eyes[i].position, sizeof eyes[i].position);
+    }
+    /* A bad one is found wherever it is; more that are not there are no eyes. */
+    sac_error error;
+    eyes[77].fov_up = 9;
+    assert_int_equal(sac_viewer_check(&many, &error), SAC_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "eye 77"));
+    many.more_eyes = NULL;
+    sac_gaze_update(&filter, &many, 41 * frame_ns, &focus);
+    assert_int_equal(focus.eye_count, SAC_VIEWER_OWN_EYES);
+    sac_gaze_fini(&filter);
+    assert_null(filter.more);
+}
+
 static void viewers_are_checked(void **state)
 {
     (void)state;
@@ -311,6 +365,7 @@ int main(void)
         cmocka_unit_test(without_gaze),
         cmocka_unit_test(clocks_jump),
         cmocka_unit_test(nonsense_is_survived),
+        cmocka_unit_test(any_number_of_eyes),
         cmocka_unit_test(viewers_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

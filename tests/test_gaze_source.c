@@ -286,8 +286,10 @@ static void scripts_are_checked(void **state)
     }
     sac_gaze_source *source;
     sac_error error = {0};
-    assert_int_equal(sac_gaze_source_open("swep", &source, &error), SAC_ERROR_IO);
+    assert_int_equal(sac_gaze_source_open("swep", &source, &error), SAC_ERROR_ARGUMENT);
     assert_non_null(strstr(error.remedy, "sweep"));
+    assert_int_equal(sac_gaze_source_open("swep.csv", &source, &error), SAC_ERROR_IO);
+    assert_string_equal(error.file, "swep.csv");
     assert_int_equal(sac_gaze_source_open("fixation:7", &source, &error), SAC_ERROR_ARGUMENT);
     const char *const right[] = {"head", "center", "sweep@60", "fixation:1,-2", "pursuit:5,2", "saccades:1"};
     for (int i = 0; i < 6; i++) {

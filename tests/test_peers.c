@@ -7,11 +7,13 @@
 
 #include <cmocka.h>
 
+#include "apps/run.h"
 #include "apps/shape.h"
 #include "base/rng.h"
 #include "bench/noise_floor.h"
 #include "bench/penetration.h"
 #include "bench/percentile.h"
+#include "bench/pose_log.h"
 
 enum { BODIES = 40 };
 
@@ -150,6 +152,67 @@ static void spin_never_stops_early(void **state)
     sac_noise_floor_fini(&floor);
 }
 
+static void a_log_keeps_looks_until_it_is_full(void **state)
+{
+    (void)state;
+    sac_pose_log log;
+    const size_t look = 3 * sizeof(sac_peer_pose);
+    assert_true(sac_pose_log_init(&log, 3, 100, 5 * look + 1));
+    assert_int_equal(log.room, 5); /* no more than the bytes hold */
+    for (uint32_t round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < 5; i++) {
+            sac_peer_pose *poses = sac_pose_log_next(&log);
+            assert_non_null(poses);
+            for (uint32_t k = 0; k <= i % 3; k++) poses[k].position[0] = (float)(10 * i + k + 100 * round);
+            sac_pose_log_keep(&log, i % 3 + 1, i);
+        }
+        assert_null(sac_pose_log_next(&log));
+        for (uint32_t i = 0; i < 5; i++) {
+            assert_int_equal(log.looks[i].count, i % 3 + 1);
+            assert_int_equal(log.looks[i].who, i);
+            for (uint32_t k = 0; k <= i % 3; k++)
+                assert_true(sac_pose_log_at(&log, i)[k].position[0] == (float)(10 * i + k + 100 * round));
+        }
+        sac_pose_log_clear(&log);
+    }
+    sac_pose_log_fini(&log);
+    assert_true(sac_pose_log_init(&log, 3, 2, 1)); /* one at least */
+    assert_int_equal(log.room, 1);
+    sac_pose_log_fini(&log);
+    assert_true(sac_pose_log_init(&log, 3, 2, SAC_POSE_LOG_BYTES));
+    assert_int_equal(log.room, 2);
+    sac_pose_log_fini(&log);
+}
+
+/* Nothing is measured while the clock runs, unless there is no room for poses; the figures are the same. */
+static void overlaps_are_measured_after_the_run(void **state)
+{
+    (void)state;
+    sac_run runs[2];
+    for (int i = 0; i < 2; i++) {
+        sac_staging staging;
+        const sac_staging_def pile = {.bodies = 40, .shape = "t24"};
+        sac_run_def def = sac_default_run_def();
+        def.frames = 200, def.credits = def.quiet_floor = true;
+        if (i) def.log_bytes = 1;
+        assert_int_equal(sac_staging_builtin(&staging, "pile", &pile, NULL), SAC_OK);
+        assert_int_equal(sac_run_go(&runs[i], &staging, &def, NULL), SAC_OK);
+        sac_staging_fini(&staging);
+        sac_run_fini(&runs[i]);
+    }
+    assert_int_equal(runs[0].drains, 0);
+    assert_int_equal(runs[1].drains,
+                     4); /* looks at 45, 90, 135, 180 and 200, each but the first finds it full */
+    assert_true(runs[0].penetration_mean_mm > 0);
+    assert_true(runs[0].penetration_mean_mm == runs[1].penetration_mean_mm);
+    assert_true(runs[0].penetration_p99_mm == runs[1].penetration_p99_mm);
+    assert_true(runs[0].penetration_max_mm == runs[1].penetration_max_mm);
+    assert_true(runs[0].floor_mm == runs[1].floor_mm);
+    assert_true(runs[0].last_penetration.pairs == runs[1].last_penetration.pairs);
+    assert_true(runs[0].last_penetration.mean_mm == runs[1].last_penetration.mean_mm);
+    assert_true(runs[0].state_hash == runs[1].state_hash);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +220,8 @@ int main(void)
         cmocka_unit_test(penetration_sees_the_floor_and_the_lost),
         cmocka_unit_test(percentiles_are_measured_values),
         cmocka_unit_test(spin_never_stops_early),
+        cmocka_unit_test(a_log_keeps_looks_until_it_is_full),
+        cmocka_unit_test(overlaps_are_measured_after_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

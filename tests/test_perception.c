@@ -11,6 +11,7 @@
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "scheduler/perceive_internal.h"
 #include "scheduler/scheduler.h"
 
 enum { COUNT = 1003, IN = 10 };
@@ -65,18 +66,30 @@ static void scatter(uint64_t seed)
     }
 }
 
+enum { MOST_EYES = 40 };
+static sac_eye eyes_of[MOST_EYES];
+static float axes_of[MOST_EYES][3];
+
 static sac_focus focus_of(uint32_t eyes, float guard)
 {
-    sac_focus focus = {.eye_count = eyes, .guard_degrees = guard};
+    static sac_focus_eye more[MOST_EYES];
+    sac_focus focus = {.eye_count = eyes, .guard_degrees = guard, .more = more};
     sac_rng rng = sac_rng_seed(9);
     for (uint32_t e = 0; e < eyes; e++) {
         sac_viewer one = sac_default_viewer();
-        focus.eyes[e] = one.eyes[0];
+        sac_eye *eye = &eyes_of[e];
+        *eye = one.eyes[0];
         /* Turned a little, so that no plane is along an axis. */
         float q[4] = {0.1f, 0.2f, 0.05f, 1}, n = sqrtf(0.01f + 0.04f + 0.0025f + 1);
-        for (int k = 0; k < 4; k++) focus.eyes[e].rotation[k] = q[k] / n;
-        for (int k = 0; k < 3; k++) focus.eyes[e].position[k] = sac_rng_range(&rng, -0.2f, 0.2f);
-        sac_rng_unit_vector(&rng, focus.axis[e]);
+        for (int k = 0; k < 4; k++) eye->rotation[k] = q[k] / n;
+        for (int k = 0; k < 3; k++) eye->position[k] = sac_rng_range(&rng, -0.2f, 0.2f);
+        sac_rng_unit_vector(&rng, axes_of[e]);
+        if (e < SAC_VIEWER_OWN_EYES) {
+            focus.eyes[e] = *eye;
+            memcpy(focus.axis[e], axes_of[e], sizeof axes_of[e]);
+        } else {
+            sac_focus_eye_ready(eye, axes_of[e], &more[e - SAC_VIEWER_OWN_EYES]);
+        }
     }
     return focus;
 }
@@ -92,7 +105,7 @@ static void by_the_book(const sac_perception_def *def, const sac_focus *f, int i
     bool seen = false;
     *edge = false;
     for (uint32_t e = 0; e < f->eye_count; e++) {
-        const sac_eye *eye = &f->eyes[e];
+        const sac_eye *eye = &eyes_of[e];
         double d[3], v[3], length = 0, along = 0, v2 = 0;
         for (int k = 0; k < 3; k++) {
             d[k] = (double)arrays[k][i] - eye->position[k];
@@ -102,7 +115,7 @@ static void by_the_book(const sac_perception_def *def, const sac_focus *f, int i
         }
         length = sqrt(length);
         double near = fmax(length, 0.05);
-        double eccentricity = acos(fmin(fmax(dot(d, f->axis[e]) / length, -1), 1)) * degrees;
+        double eccentricity = acos(fmin(fmax(dot(d, axes_of[e]) / length, -1), 1)) * degrees;
         eccentricity = fmax(0, eccentricity - f->guard_degrees);
         best = fmax(best, 60 * degrees / near / (0.7646 * (1 + eccentricity / 2.3)));
         for (int k = 0; k < 3; k++) along += v[k] * d[k] / length;
@@ -134,7 +147,7 @@ static void formula(void **state)
     (void)state;
     sac_perception_def def = sac_default_perception_def();
     uint32_t edges = 0, in_view = 0;
-    for (uint32_t eyes = 1; eyes <= 4; eyes++) {
+    for (uint32_t eyes = 1; eyes <= MOST_EYES; eyes += eyes < 6 ? 1 : 17) {
         for (float guard = 0; guard < 31; guard += 10) {
             sac_focus focus = focus_of(eyes, guard);
             sac_sights sights = sights_of(COUNT);
@@ -189,7 +202,7 @@ static void paths_agree(void **state)
     static float wanted[4][COUNT];
     sac_simd before = sac_simd_active();
     const float odd[] = {NAN, INFINITY, -INFINITY, 0, -0.0f, FLT_MAX, -FLT_MAX, 1e-45f, -1, 1e20f};
-    for (uint32_t eyes = 0; eyes <= 4; eyes++) {
+    for (uint32_t eyes = 0; eyes <= 6; eyes++) {
         bool first = true;
         for (sac_simd path = SAC_SIMD_SCALAR; path < SAC_SIMD_COUNT; path++) {
             if (sac_simd_force(path, NULL) != SAC_OK) continue;

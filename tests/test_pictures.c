@@ -89,9 +89,9 @@ static void what_is_wrong_is_said(void **state)
     expect("render pile -o x.png --target 1,2,nan", 2, "--target wants");
     expect("render pile -o x.png --every 2", 2, "folder");
     expect("render pile -o x.png -n 5 --from 5", 2, "--from");
-    expect("render hailstrom -o x.png", 1, "did you mean hailstorm?");
-    expect("render pile -o x.png --paint jdn", 1, "did you mean jnd?");
-    expect("render pile -o x.png --policy rund-robin", 1, "did you mean round-robin?");
+    expect("render hailstrom -o x.png", 2, "did you mean hailstorm?");
+    expect("render pile -o x.png --paint jdn", 2, "did you mean jnd?");
+    expect("render pile -o x.png --policy rund-robin", 2, "did you mean round-robin?");
     expect("render pile -o x.png --gaze nowhere.csv", 1, "nowhere.csv");
     expect("render nowhere.json -o x.png", 1, "nowhere.json");
     expect("render --help", 0, "-f rawvideo -pix_fmt rgba");

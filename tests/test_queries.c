@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "runtime/world.h"
+#include "spheretree/terrain_internal.h"
 #include "tests/tree_garden.h"
 
 enum { BODIES = 300 };
@@ -215,11 +216,122 @@ static void sweeps_stop_where_something_is(void **state)
     disperse(&c);
 }
 
+/* By hand: to the nearest triangle; below one, inside, down to the form's bottom; under that, to the bottom.
+ */
+static float ground_apart(const sac_form *form, const float p[3], bool *out_over)
+{
+    const sac_terrain *t = form->terrain;
+    float near = FLT_MAX, low = form->box.low[1];
+    bool below = false;
+    *out_over = false;
+    for (uint32_t f = 0; f < (t->columns - 1) * (t->rows - 1) * 2; f++) {
+        sac_facet facet;
+        float q[3];
+        assert_true(sac_terrain_facet(t, f, &facet));
+        sac_triangle_closest((const float(*)[3])facet.corner, p, q);
+        near = fminf(near, glm_vec3_distance(q, (float *)p));
+        bool over = true;
+        for (int k = 0; k < 3; k++) {
+            const float *u = facet.corner[k], *v = facet.corner[(k + 1) % 3];
+            over &= (v[2] - u[2]) * (p[0] - u[0]) - (v[0] - u[0]) * (p[2] - u[2]) >= 0;
+        }
+        float height = 0;
+        for (int k = 0; k < 3; k++) height += facet.normal[k] * (p[k] - facet.corner[0][k]);
+        *out_over |= over;
+        below |= over && height < 0;
+    }
+    return !below ? near : p[1] < low ? low - p[1] : -near;
+}
+
+/* Nearest and overlap are one answer, whatever the radius, and that of the triangles; what overlaps touches.
+ */
+static void heights_are_solid_down_to_their_bottom(void **state)
+{
+    (void)state;
+    sac_rng rng = sac_rng_seed(73);
+    uint32_t inside = 0, under = 0, beside = 0;
+    for (int round = 0; round < 6; round++) {
+        uint32_t columns = 2 + (uint32_t)round * 2, rows = 9 - (uint32_t)round;
+        float heights[12 * 9], steep = round % 2 ? 1 : 0.2f;
+        for (uint32_t i = 0; i < columns * rows; i++) heights[i] = sac_rng_range(&rng, -steep, steep);
+        sac_terrain *terrain;
+        sac_form form, ball;
+        assert_int_equal(sac_terrain_from_heights(heights, columns, rows, 0.5f, &terrain, NULL), SAC_OK);
+        assert_int_equal(sac_form_from_terrain(&form, terrain, NULL), SAC_OK);
+        sac_world_def def = sac_default_world_def();
+        sac_world *world;
+        sac_body_def body = sac_default_body_def();
+        assert_int_equal(sac_world_create(&def, &world, NULL), SAC_OK);
+        assert_int_equal(sac_world_add_shape(world, &form, &body.shape, NULL), SAC_OK);
+        body.kind = SAC_BODY_STATIC;
+        if (round >= 3) {
+            garden_rotation(&rng, body.rotation);
+            body.scale = sac_rng_range(&rng, 0.5f, 2);
+            for (int k = 0; k < 3; k++) body.position[k] = sac_rng_range(&rng, -2, 2);
+        }
+        sac_body_id id;
+        sac_body_state ground;
+        assert_int_equal(sac_body_create(world, &body, &id, NULL), SAC_OK);
+        assert_int_equal(sac_body_get(world, id, &ground, NULL), SAC_OK);
+        for (int i = 0; i < 500; i++) {
+            float local[3], p[3], size = 0;
+            for (int k = 0; k < 3; k++) {
+                float beyond = k == 1 ? 2 : 0.7f;
+                local[k] = sac_rng_range(&rng, form.box.low[k] - beyond, form.box.high[k] + beyond);
+            }
+            bool over;
+            float want = ground_apart(&form, local, &over) * ground.pose.scale;
+            sac_transform_point(&ground.pose, local, p);
+            sac_world_hit hit;
+            assert_int_equal(sac_world_closest(world, p, INFINITY, 1, &hit, NULL), SAC_OK);
+            assert_true(hit.body.value == id.value);
+            if (fabsf(hit.t - want) > 1e-4f) fail_msg("nearest at %g, not %g", (double)hit.t, (double)want);
+            for (int k = 0; k < 3; k++) size += (p[k] - hit.t * hit.normal[k] - hit.point[k]);
+            assert_true(fabsf(size) < 1e-3f && fabsf(glm_vec3_norm(hit.normal) - 1) < 1e-3f);
+            for (int k = 0; k < 4; k++) {
+                uint32_t n;
+                float radius = k < 2 ? sac_rng_range(&rng, 0, 3) : fmaxf(want, 0) + (k == 2 ? 1e-3f : -1e-3f);
+                if (radius < 0 || fabsf(radius - want) < 5e-4f) continue;
+                assert_int_equal(sac_world_overlap(world, p, radius, 1, NULL, 0, &n, NULL), SAC_OK);
+                if (n != (want <= radius)) fail_msg("%u overlap at %g", n, (double)(want - radius));
+                assert_int_equal(sac_world_closest(world, p, radius, 1, &hit, NULL), SAC_OK);
+                assert_true((hit.body.value != 0) == (want <= radius));
+                /* A body meets it where the query says so: the two boxes, then the two forms. */
+                if (!over || !(radius > 1e-3f)) continue;
+                sac_transform pose = sac_transform_identity();
+                for (int j = 0; j < 3; j++) pose.translation[j] = p[j];
+                assert_int_equal(sac_form_sphere(&ball, radius, NULL), SAC_OK);
+                sac_box a, b;
+                sac_form_bounds(&ball, &pose, &a);
+                sac_form_bounds(&form, &ground.pose, &b);
+                bool meets = true;
+                for (int j = 0; j < 3; j++) meets &= a.low[j] <= b.high[j] && b.low[j] <= a.high[j];
+                sac_meeting m;
+                uint32_t nodes[2][1 + SAC_PAIRS_SLACK];
+                sac_pairs root = {nodes[0], nodes[1], 0, 1};
+                sac_contact contacts[SAC_CONTACT_MOST];
+                meets = meets && sac_meeting_begin(&m, &ball, &pose, &form, &ground.pose, 0, &root) &&
+                        sac_meeting_contacts(&m, NULL, &root, 4, contacts, NULL) > 0;
+                /* A turned box reaches beyond its own bottom. */
+                if (want <= radius) assert_true(meets);
+                if (want > radius && round < 3) assert_false(meets);
+            }
+            inside += want < 0;
+            under += over && local[1] < form.box.low[1];
+            beside += !over;
+        }
+        sac_world_destroy(&world);
+        sac_terrain_destroy(&terrain);
+    }
+    assert_true(inside > 100 && under > 300 && beside > 300);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_those_of_every_body_asked),
         cmocka_unit_test(sweeps_stop_where_something_is),
+        cmocka_unit_test(heights_are_solid_down_to_their_bottom),
         cmocka_unit_test(nonsense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -407,6 +407,28 @@ static void test_full_disk(void **state)
     free(bytes);
 }
 
+/* Whoever times steps can tell the step from its recording. */
+static void test_cost(void **state)
+{
+    (void)state;
+    play p = {.rng = sac_rng_seed(3)};
+    sac_world_def def = sac_default_world_def();
+    uint64_t wall = 1, cpu = 1;
+    assert_int_equal(sac_world_create(&def, &p.world, NULL), SAC_OK);
+    sac_record_cost(p.world, &wall, &cpu);
+    assert_true(wall == 0 && cpu == 0);
+    assert_int_equal(sac_record_start(p.world, path, NULL), SAC_OK);
+    assert_true(play_begin(&p, 200));
+    assert_true(play_frame(&p, 0, 0));
+    sac_record_cost(p.world, &wall, &cpu);
+    assert_true(wall > 0 && cpu > 0);
+    assert_int_equal(sac_record_stop(p.world, NULL), SAC_OK);
+    assert_true(play_frame(&p, 1, 0));
+    sac_record_cost(p.world, &wall, &cpu);
+    assert_true(wall == 0 && cpu == 0);
+    play_end(&p);
+}
+
 static void test_wrong_use(void **state)
 {
     (void)state;
@@ -499,7 +521,7 @@ int main(void)
 #ifdef SACCADE_PROGRAM
         cmocka_unit_test(test_program),
 #endif
-        cmocka_unit_test(test_wrong_use),
+        cmocka_unit_test(test_cost),          cmocka_unit_test(test_wrong_use),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -200,16 +200,16 @@ static void slips_are_answered(void **state)
     (void)state;
     expect("run --help", 0, "Usage:");
     expect("run", 2, "which scene?");
-    expect("run plie", 1, "did you mean pile?");
-    expect("run pile --policy jdn", 1, "did you mean jnd?");
-    expect("run pile --gaze senter", 1, "did you mean center?");
-    expect("run pile --shape t25", 1, "did you mean");
+    expect("run plie", 2, "did you mean pile?");
+    expect("run pile --policy jdn", 2, "did you mean jnd?");
+    expect("run pile --gaze senter", 2, "did you mean center?");
+    expect("run pile --shape t25", 2, "did you mean");
     expect("run pile --hz 0", 2, "from 20 to 1000");
     expect("run pile --budget-us -1", 2, "--budget-us takes");
     expect("run pile --budgt-us 5", 2, "did you mean --budget-us?");
-    expect("run pile --policy groups:33", 1, "groups:N takes 2 to 32");
-    expect("run pile --policy groups:", 1, "groups:N takes 2 to 32");
-    expect("run pile --gaze nobody", 1, "none");
+    expect("run pile --policy groups:33", 2, "groups:N takes 2 to 32");
+    expect("run pile --policy groups:", 2, "groups:N takes 2 to 32");
+    expect("run pile --gaze nobody", 2, "none");
     expect("run pile --bodies 5 --frames 5 --record no-such-folder/x.sacrec", 1, "choose another");
     expect("run pile --bodies 0", 2, "from 1 to");
     expect("run pile --bodies 9999999", 2, "from 1 to");
@@ -239,13 +239,62 @@ static void every_scene_and_policy_runs(void **state)
     }
 }
 
+/* A disk that is full late in a run costs the rest of the recording and nothing else. */
+static void a_failed_recording_keeps_the_figures(void **state)
+{
+    (void)state;
+    static const char line[] = "run pile --bodies 20 --frames 600 --credits --record r.sacrec --json";
+    json_t *whole = run_json(line);
+    most_file_bytes = 60000;
+    int code = run(line);
+    most_file_bytes = 0;
+    assert_int_equal(code, 1);
+    assert_non_null(strstr(err, "r.sacrec: cannot write"));
+    json_t *spoilt = last_line(), *error = json_object_get(spoilt, "error");
+    static const char *const keys[] = {"frames", "state_hash", "penetration_mm", "jnd_left", "contacts_max"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!json_equal(json_object_get(whole, keys[i]), json_object_get(spoilt, keys[i])))
+            fail_msg("%s is another", keys[i]);
+    assert_string_equal(json_string_value(json_object_get(error, "code")), "ERROR_IO");
+    assert_string_equal(json_string_value(json_object_get(error, "file")), "r.sacrec");
+    assert_non_null(strstr(json_string_value(json_object_get(error, "remedy")), "make room"));
+    json_decref(spoilt);
+    /* What was written replays. */
+    assert_int_equal(run("replay r.sacrec --verify --json"), 1);
+    json_t *replay = last_line();
+    assert_true(json_integer_value(json_object_get(replay, "frames")) > 30);
+    assert_true(json_equal(json_object_get(replay, "frames"), json_object_get(replay, "verified")));
+    error = json_object_get(replay, "error");
+    assert_string_equal(json_string_value(json_object_get(error, "code")), "ERROR_CORRUPT");
+    assert_true(json_integer_value(json_object_get(error, "byte")) > 32);
+    json_decref(replay);
+    /* The same for people, and for pages that do not fit on the disk. */
+    most_file_bytes = 60000;
+    code = run("run pile --bodies 20 --frames 600 --credits --record r.sacrec");
+    assert_int_equal(code, 1);
+    assert_non_null(strstr(out, "  state "));
+    code = run("run pile --bodies 20 --frames 600 --credits --out report --pictures 0 --json");
+    most_file_bytes = 0;
+    assert_int_equal(code, 1);
+    spoilt = last_line();
+    assert_true(json_equal(json_object_get(whole, "state_hash"), json_object_get(spoilt, "state_hash")));
+    assert_non_null(strstr(json_string_value(json_object_get(json_object_get(spoilt, "error"), "file")),
+                           "report/frames.csv"));
+    json_decref(spoilt);
+    json_decref(whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(credits_repeat_exactly),         cmocka_unit_test(the_agreed_keys_are_there),
-        cmocka_unit_test(files_are_written_whole),        cmocka_unit_test(scene_files_run),
-        cmocka_unit_test(overlap_is_measured_or_unknown), cmocka_unit_test(slips_are_answered),
+        cmocka_unit_test(credits_repeat_exactly),
+        cmocka_unit_test(the_agreed_keys_are_there),
+        cmocka_unit_test(files_are_written_whole),
+        cmocka_unit_test(scene_files_run),
+        cmocka_unit_test(overlap_is_measured_or_unknown),
+        cmocka_unit_test(slips_are_answered),
         cmocka_unit_test(every_scene_and_policy_runs),
+        cmocka_unit_test(a_failed_recording_keeps_the_figures),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -114,7 +114,7 @@ static void nonsense_is_refused(void **state)
     float vertices[5][3] = {{0, 0, 0}, {1, 0, 0}, {0, 0, -1}, {2, 0, 0}, {1, 0, -1}};
     uint32_t triangles[3][3] = {{0, 1, 3}, {0, 1, 2}, {1, 1, 2}};
     sac_mesh mesh = {.vertices = vertices, .triangles = triangles, .vertex_count = 5, .triangle_count = 3};
-    assert_int_equal(sac_terrain_from_mesh(NULL, &t, NULL), SAC_ERROR_EMPTY);
+    assert_int_equal(sac_terrain_from_mesh(NULL, &t, NULL), SAC_ERROR_ARGUMENT);
     assert_int_equal(sac_terrain_from_mesh(&mesh, &t, NULL), SAC_OK);
     sac_facet facet;
     assert_false(sac_terrain_facet(t, 0, &facet)); /* no area */

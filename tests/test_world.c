@@ -187,6 +187,42 @@ static void test_friction_holds_and_lets_go(void **state)
 
 /* ---- kinematic bodies ---- */
 
+/* Two balls that fly at each other meet, whenever they were made and however long the steps are by then. */
+static void test_head_on(void **state)
+{
+    (void)state;
+    const struct {
+        float before, dt; /* one step of `before` first, when that is not 0 */
+        float gap;
+    } cases[] = {{0, 1.0f / 90, 0.12f}, {0, 1.0f / 90, 0.02f}, {0, 0.05f, 0.12f},
+                 {0.001f, 0.02f, 0.1f}, {0.002f, 0.1f, 0.3f},  {1.0f / 120, 1.0f / 72, 0.15f}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sac_world_def def = play_def();
+        def.gravity[1] = 0;
+        sac_world *world = play_create(&def);
+        sac_shape_id ball = play_ball(world, 0.1f);
+        sac_body_id ids[2];
+        sac_step_def step = sac_default_step_def();
+        sac_step_report report;
+        for (int i = 0; i < 2; i++) {
+            float side = i ? 1 : -1;
+            sac_body_def body =
+                play_body_def(ball, SAC_BODY_DYNAMIC, side * (0.1f + 0.5f * cases[k].gap), 0, 0);
+            body.velocity[0] = -side * 0.5f;
+            ids[i] = play_make(world, &body);
+        }
+        step.dt = cases[k].before;
+        if (step.dt > 0) assert_int_equal(sac_world_step(world, &step, &report, NULL), SAC_OK);
+        step.dt = cases[k].dt;
+        for (float t = 0; t < 1; t += step.dt) {
+            assert_int_equal(sac_world_step(world, &step, &report, NULL), SAC_OK);
+            float apart = play_state(world, ids[1]).centre[0] - play_state(world, ids[0]).centre[0];
+            CHECK_SAY(apart > 0.19f, "case %u: centres %g m apart\n", (unsigned)k, (double)apart);
+        }
+        sac_world_destroy(&world);
+    }
+}
+
 static void test_kinematic_pushes(void **state)
 {
     (void)state;
@@ -247,7 +283,7 @@ static void test_move_to_arrives(void **state)
 
 typedef struct tally {
     int begun, ended, hits, open;
-    float fastest, hardest;
+    float met, fastest, hardest; /* met: of the last begin */
     bool sensor;
 } tally;
 
@@ -261,7 +297,7 @@ static void count_events(const sac_world *world, sac_body_id a, sac_body_id b, t
               (e->a.value == b.value && e->b.value == a.value)))
             continue;
         t->sensor |= e->sensor;
-        if (e->kind == SAC_CONTACT_BEGIN) t->begun++, t->open++;
+        if (e->kind == SAC_CONTACT_BEGIN) t->begun++, t->open++, t->met = e->speed;
         if (e->kind == SAC_CONTACT_END) t->ended++, t->open--;
         if (e->kind == SAC_CONTACT_HIT) {
             t->hits++;
@@ -302,9 +338,34 @@ static void test_sensor_tells_and_does_not_push(void **state)
                   t.begun, t.ended, t.hits);
         /* It enters after 0.55 m (30.1 frames) and has left after 1.45 m (48.9). */
         CHECK_SAY(abs(first - 30) <= 2 && abs(last - 49) <= 2, "in at %d, out at %d\n", first, last);
+        CHECK_SAY(fabsf(t.met - sqrtf(2 * 9.81f * 0.55f)) < 0.25f, "met at %g m/s\n", (double)t.met);
         sac_world_destroy(&world);
     }
     sac_tree_destroy(&cube);
+}
+
+/* A gate that comes to somebody counts like somebody who comes to a gate; one that leaves does not come. */
+static void test_sensor_tells_who_comes(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        sac_world_def def = play_def();
+        memset(def.gravity, 0, sizeof def.gravity);
+        sac_world *world = play_create(&def);
+        sac_body_def gate =
+            play_body_def(play_box(world, 0.5f, 0.5f, 0.5f), SAC_BODY_KINEMATIC, k ? 0.65f : 1, 0, 0);
+        gate.sensor = true;
+        gate.velocity[0] = k ? 2 : -2;
+        sac_body_id sensor = play_make(world, &gate);
+        sac_body_def ball = play_body_def(play_ball(world, 0.2f), SAC_BODY_DYNAMIC, 0, 0, 0);
+        ball.velocity[0] = 1;
+        sac_body_id id = play_make(world, &ball);
+        tally t = {0};
+        for (int f = 0; f < 30 && !t.begun; f++) play_frames(world, 1), count_events(world, sensor, id, &t);
+        CHECK_SAY(t.begun == 1 && fabsf(t.met - (k ? 0 : 3)) < 0.01f, "%d: met at %g m/s\n", k,
+                  (double)t.met);
+        sac_world_destroy(&world);
+    }
 }
 
 static void test_filters(void **state)
@@ -816,9 +877,11 @@ int main(void)
         cmocka_unit_test(test_free_fall),
         cmocka_unit_test(test_bounces_as_told),
         cmocka_unit_test(test_friction_holds_and_lets_go),
+        cmocka_unit_test(test_head_on),
         cmocka_unit_test(test_kinematic_pushes),
         cmocka_unit_test(test_move_to_arrives),
         cmocka_unit_test(test_sensor_tells_and_does_not_push),
+        cmocka_unit_test(test_sensor_tells_who_comes),
         cmocka_unit_test(test_filters),
         cmocka_unit_test(test_hits_tell_speed_and_impulse),
         cmocka_unit_test(test_events_balance),

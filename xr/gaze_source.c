@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef enum source_kind { SOURCE_TABLE, SOURCE_SCRIPT, SOURCE_FEED } source_kind;
 
@@ -110,10 +111,15 @@ sac_result sac_gaze_source_open(const char *word, sac_gaze_source **out_source, 
     if (result != SAC_ERROR_IO) return result;
     char why[128];
     snprintf(why, sizeof why, "%.120s", error ? error->message : "");
-    return sac_error_set(error, SAC_ERROR_IO,
-                         "give head, center, sweep, fixation:YAW,PITCH, pursuit:RADIUS,PERIOD, saccades:SEED "
-                         "or a CSV file",
-                         "'%.100s' is neither a way to look nor a file that can be read: %s", word, why);
+    static const char remedy[] = "give head, center, sweep, fixation:YAW,PITCH, pursuit:RADIUS,PERIOD, "
+                                 "saccades:SEED or a CSV file";
+    /* What looks like a path, or is there, is a file that cannot be read; a word is a name nobody knows. */
+    if (!strpbrk(word, "./") && access(word, F_OK) != 0)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, remedy,
+                             "'%.100s' is neither a way to look nor a file", word);
+    sac_error_set(error, SAC_ERROR_IO, remedy, "neither a way to look nor a file that can be read: %s", why);
+    sac_error_in_file(error, word);
+    return SAC_ERROR_IO;
 }
 
 void sac_gaze_source_give(sac_gaze_source *source, const sac_gaze_reading *reading)

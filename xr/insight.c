@@ -260,11 +260,12 @@ static bool find_sight(const sac_viewer *viewer, sight *out)
 {
     if (!viewer || viewer->eye_count == 0) return false;
     float head_up[3], sum[3] = {0};
-    uint32_t eyes = viewer->eye_count < SAC_VIEWER_MOST_EYES ? viewer->eye_count : SAC_VIEWER_MOST_EYES;
+    uint32_t eyes = viewer->eye_count;
+    if (eyes > SAC_VIEWER_OWN_EYES && !viewer->more_eyes) eyes = SAC_VIEWER_OWN_EYES;
     turned(viewer->eyes[0].rotation, (float[3]){0, 1, 0}, head_up);
     turned(viewer->eyes[0].rotation, (float[3]){0, 0, -1}, out->axis);
     for (uint32_t i = 0; i < eyes; i++)
-        for (int k = 0; k < 3; k++) sum[k] += viewer->eyes[i].position[k] / (float)eyes;
+        for (int k = 0; k < 3; k++) sum[k] += sac_viewer_eye(viewer, i)->position[k] / (float)eyes;
     memcpy(out->origin, sum, sizeof sum);
     out->gaze = viewer->gaze.valid && sac_vec3_is_finite(viewer->gaze.origin) &&
                 sac_vec3_is_finite(viewer->gaze.direction);
