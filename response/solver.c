@@ -240,6 +240,7 @@ static void did(run *r, uint64_t credits)
 }
 
 static bool reached(run *r) { return r->stop && sac_stop_reached(r->stop); }
+static bool before(run *r, uint64_t credits) { return r->stop && sac_stop_before(r->stop, credits); }
 
 static uint64_t price(const run *r, uint64_t bundle, uint64_t block)
 {
@@ -317,13 +318,17 @@ static void pass_over(run *r, sac_pass_run *kernel)
 static uint32_t work(run *r, uint32_t substeps, uint32_t relaxations)
 {
     const sac_solve_kernel *kernel = r->own->kernel;
+    const uint64_t start = price(r, PRICE_WARM_BUNDLE, PRICE_WARM_BLOCK) +
+                           (uint64_t)PRICE_BODY_SUBSTEP * r->solver->body_count,
+                   pass = price(r, PRICE_SOLVE_BUNDLE, PRICE_SOLVE_BLOCK);
     /* A solve that pushes nothing, so that stopping right after it leaves nobody with a speed that only
      * undoes overlap. */
     r->pass.last = false;
     begin_substep(r, 0.0f);
     pass_over(r, kernel->relax);
     for (uint32_t i = 0; i < substeps; i++) {
-        if (reached(r)) return i;
+        /* A sub-step that would have to be undone is not begun. */
+        if (i > 0 ? before(r, start + (1 + relaxations) * pass) : reached(r)) return i;
         r->back = relaxations == 1 && i & 1u;
         remember(r);
         if (i > 0) {

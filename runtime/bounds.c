@@ -7,7 +7,9 @@
 /* How far ahead a box looks, and how fat it is beyond that. Longer means fewer placings and more pairs. */
 static const float HORIZON_FRAMES = 6, FAT = 0.02f;
 /* So many frames before its box ends one that flies on unseen may get another. */
-static const float SPREAD_FRAMES = 4;
+enum { SPREAD_FRAMES = 4 };
+/* What it takes to find out. */
+enum { CREDITS_A_LOOK = 160 };
 /* What tumbles turns this much farther in a step than its spin says. */
 static const float TUMBLE = 1.1f;
 
@@ -99,27 +101,26 @@ bool sac_body_bounds_hold(sac_world *world, uint32_t slot, float dt)
     return hot->slack > sac_body_motion(hot, dt) || still_holds(world, slot, dt);
 }
 
-/* Boxes of those that fly on unseen: first where one does not last this frame, then where it does not last a
- * few more, so that not all of a crowd that was placed together is due together. */
-static uint32_t place_unseen(sac_world *world, float dt, sac_stop *stop)
+/* Boxes of those that fly on unseen, where one does not last `frames` more. */
+static uint32_t place_unseen(sac_world *world, float dt, uint32_t frames, sac_stop *stop)
 {
     uint32_t awake = world->awake_count, placed = 0;
     uint32_t start = (uint32_t)((uint64_t)world->frame * 7919u % awake);
-    for (uint32_t ahead = 0; ahead < 2; ahead++)
-        for (uint32_t k = 0; k < awake; k++) {
-            uint32_t i = start + k < awake ? start + k : start + k - awake, slot = world->awake[i];
-            if (world->flags[slot] & (SAC_BODY_CHOSEN | SAC_BODY_SOFT) || !sac_body_dynamic(world, slot) ||
-                !sac_body_flies(world, slot))
-                continue;
-            float time = ahead ? SPREAD_FRAMES * dt : dt;
-            if (world->hot[slot].slack > sac_body_motion(&world->hot[slot], time)) continue;
-            if (ahead ? sac_body_room_after(world, slot, time) >= 0 : still_holds(world, slot, dt)) continue;
-            if (sac_stop_reached(stop)) return placed;
-            uint64_t credits = place_soon(world, slot, dt);
-            if (!sac_world_fit_pairs(world)) return placed;
-            sac_stop_did(stop, credits);
-            placed++;
-        }
+    for (uint32_t k = 0; k < awake; k++) {
+        uint32_t i = start + k < awake ? start + k : start + k - awake, slot = world->awake[i];
+        if (world->flags[slot] & (SAC_BODY_CHOSEN | SAC_BODY_SOFT) || !sac_body_dynamic(world, slot) ||
+            !sac_body_flies(world, slot))
+            continue;
+        float time = (float)(frames + 1) * dt;
+        if (world->hot[slot].slack > sac_body_motion(&world->hot[slot], time)) continue;
+        if (sac_stop_reached(stop)) break;
+        sac_stop_did(stop, CREDITS_A_LOOK);
+        if (frames ? sac_body_room_after(world, slot, time) >= 0 : still_holds(world, slot, dt)) continue;
+        uint64_t credits = place_soon(world, slot, dt);
+        if (!sac_world_fit_pairs(world)) break;
+        sac_stop_did(stop, credits);
+        placed++;
+    }
     return placed;
 }
 
@@ -159,9 +160,24 @@ void sac_world_bound(sac_world *world)
             world->report.rungs[SAC_RUNG_BOUNDS]++;
         }
     }
-    uint32_t others = world->chosen_count < world->awake_count ? place_unseen(world, dt, &stop) : 0;
+    uint32_t others = 0;
+    if (world->chosen_count < world->awake_count) {
+        /* First where one does not last this frame, then, in half the time, where it does not last a few
+         * more, so that not all of a crowd that was placed together is due together. */
+        uint64_t before = sac_world_cost_now(world), half = start + (limit - start) / 2;
+        sac_stop soon;
+        others = place_unseen(world, dt, 0, &stop);
+        sac_tape_close(&world->tape, &stop);
+        sac_tape_stop(&world->tape, &soon, &world->clock, limit == UINT64_MAX ? limit : half, &world->pace);
+        others += place_unseen(world, dt, SPREAD_FRAMES, &soon);
+        sac_tape_close(&world->tape, &soon);
+        double took = (double)(sac_world_cost_now(world) - before);
+        if (!world->tape.replay) world->costs.unseen_ns += 0.25 * (took - world->costs.unseen_ns);
+    } else {
+        sac_tape_close(&world->tape, &stop);
+        world->costs.unseen_ns *= 0.75;
+    }
     sac_broad_settle(world->broad);
-    sac_tape_close(&world->tape, &stop);
     sac_world_spend(world, 20u * world->chosen_count);
     if (placed + others && !world->tape.replay)
         sac_predictor_learn(&world->costs.place, placed + others, 0,

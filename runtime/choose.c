@@ -36,9 +36,9 @@ static prices prices_now(const sac_world *world)
     p.active = 0.8 * (c->descend.weight[1] + 0.3 * SAC_LOOK_TESTS * c->descend.weight[2] +
                       c->contacts.weight[1] + solved);
     if (world->exhaustive || world->step_deadline_ns == UINT64_MAX) return p;
-    p.left =
-        time_left(world) - (c->agenda.weight[0] + c->descend.weight[0] + c->contacts.weight[0] +
-                            c->solve.weight[0] + sac_predictor_mean_ns(&c->finish, world->awake_count, 0));
+    p.left = time_left(world) - c->unseen_ns -
+             (c->agenda.weight[0] + c->descend.weight[0] + c->contacts.weight[0] + c->solve.weight[0] +
+              sac_predictor_mean_ns(&c->finish, world->awake_count, 0));
     p.left = p.left > 0 ? c->throttle * p.left : 0;
     return p;
 }

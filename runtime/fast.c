@@ -299,8 +299,9 @@ static bool look_again(sac_world *world, sweepers *list, sac_stop *stop, sac_sto
 
 /* ---- in a crowd where some have to wait ---- */
 
-/* A jam is passed on so many bodies a frame; metres. */
+/* A jam is passed on so many bodies a frame, if there is time; metres. */
 enum { PASSES = 4 };
+static const double PASS_NS = 60; /* for each contact of somebody who waits */
 static const float CLOSE_ENOUGH = 1e-4f;
 /* Of its thickness: so far one may go into another, or a crowd that overlaps all over would never move. */
 static const float CREEP = 0.01f;
@@ -359,15 +360,29 @@ static bool keep_apart(sac_world *world, const sac_manifold *m, const sac_broad_
  * it does not brake. */
 static void mind_the_waiting(sac_world *world)
 {
+    uint32_t *listed = world->contact_root, count = 0, passes = PASSES;
+    /* Those that give way to nobody have nothing to do here; who waits does so in all passes. */
+    for (uint32_t k = 0; k < world->contact_count; k++) {
+        const sac_broad_pair *pair = &world->broad->pairs[world->contact_pair[k]];
+        if (!gives_way(world, pair->a) && !gives_way(world, pair->b)) continue;
+        listed[count++] = 2 * world->contact_pair[k] + (waits(world, pair->a) || waits(world, pair->b));
+    }
+    if (world->step_deadline_ns != UINT64_MAX) {
+        uint64_t now = sac_world_now(world);
+        double left = world->step_deadline_ns > now ? (double)(world->step_deadline_ns - now) : 0;
+        left -= sac_predictor_mean_ns(&world->costs.finish, world->awake_count, world->chosen_count);
+        passes = (uint32_t)fmin(fmax(left / (PASS_NS * fmax(count, 1)), 1), PASSES);
+    }
+    passes = sac_tape_choose(&world->tape, passes, 1, PASSES);
     bool changed = true;
-    for (uint32_t pass = 0; pass < PASSES && changed; pass++) {
+    for (uint32_t pass = 0; pass < passes && changed; pass++) {
         changed = false;
-        for (uint32_t k = 0; k < world->contact_count; k++) {
-            const sac_broad_pair *pair = &world->broad->pairs[world->contact_pair[k]];
-            bool late_a = waits(world, pair->a) || (moves(world, pair->a) && world->hot[pair->a].share < 1);
-            bool late_b = waits(world, pair->b) || (moves(world, pair->b) && world->hot[pair->b].share < 1);
-            if (late_a || late_b)
-                changed |= keep_apart(world, &world->manifolds[world->contact_pair[k]], pair);
+        for (uint32_t k = 0; k < count; k++) {
+            uint32_t p = listed[k] / 2;
+            const sac_broad_pair *pair = &world->broad->pairs[p];
+            if (listed[k] % 2 || (moves(world, pair->a) && world->hot[pair->a].share < 1) ||
+                (moves(world, pair->b) && world->hot[pair->b].share < 1))
+                changed |= keep_apart(world, &world->manifolds[p], pair);
         }
     }
 }
@@ -384,6 +399,7 @@ static void limit_in_crowd(sac_world *world)
         count += fast;
     }
     mind_the_waiting(world);
+    sac_world_allow_alarms(world);
     for (uint32_t i = 0; i < world->chosen_count; i++) cut_short(world, world->chosen[i]);
     world->report.fast = count;
     sac_world_spend(world, 8u * world->chosen_count + 30u * world->contact_count);
@@ -466,6 +482,7 @@ void sac_world_limit_fast(sac_world *world)
     sac_tape_close(&world->tape, &end);
     for (uint32_t i = 0; i < list.count; i++) world->sweep_stopped[list.slots[i]] = false;
     if (list.count) mind_the_stopped(world);
+    sac_world_allow_alarms(world);
     for (uint32_t i = 0; list.count && i < world->chosen_count; i++) cut_short(world, world->chosen[i]);
     sac_world_spend(world, 4u * world->chosen_count + 16u * world->report.fast);
 }

@@ -3,14 +3,22 @@
 
 #include <string.h>
 
-/* Boxes that are looked at closely in a frame, of bodies whose turn it is not. */
-enum { MOST_LOOKS = 1024 };
+/* What telling those about it, or a close look at its box, mostly takes, and so many there are whatever the
+ * time. */
+static const double ALARM_NS = 800;
+enum { LEAST_ALARMS = 16 };
 /* Frames of one turn that count as rest. */
 enum { MOST_RESTED = 16 };
 /* Of its thickness. */
 static const float BEYOND = 0.01f;
 
 static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+
+static bool meets(const sac_box *a, const sac_box *b)
+{
+    return a->low[0] <= b->high[0] && a->high[0] >= b->low[0] && a->low[1] <= b->high[1] &&
+           a->high[1] >= b->low[1] && a->low[2] <= b->high[2] && a->high[2] >= b->low[2];
+}
 
 static void mark_moved(sac_world *world, uint32_t slot)
 {
@@ -124,14 +132,13 @@ static void hold(sac_world *world, uint32_t slot)
 }
 
 /* A little beyond its box it may be when there was no time to place another. When the boxes of a whole crowd
- * end in one frame not all of them are looked at closely: a frame later they are renewed or their bodies
- * held.
+ * end in one frame not all of them can be looked at: those that cannot are held.
  */
 static bool stays_in_box(sac_world *world, uint32_t slot, float dt)
 {
     sac_body_hot *hot = &world->hot[slot];
     if (hot->slack > sac_body_motion(hot, dt)) return true;
-    if (world->looks++ >= MOST_LOOKS) return true;
+    if (world->looks++ >= world->alarms) return false;
     return sac_body_bounds_hold(world, slot, dt) ||
            sac_body_room_after(world, slot, dt) > -BEYOND * hot->thickness;
 }
@@ -172,6 +179,26 @@ static void extrapolate(sac_world *world, uint32_t slot)
     mark_moved(world, slot);
 }
 
+void sac_world_allow_alarms(sac_world *world)
+{
+    uint64_t now = sac_world_now(world), deadline = world->step_deadline_ns;
+    double many = SAC_MOST_ALARMS, left = deadline > now ? (double)(deadline - now) : 0;
+    left -= sac_predictor_mean_ns(&world->costs.finish, world->awake_count, world->chosen_count);
+    if (deadline != UINT64_MAX) many = fmin(fmax(0.5 * left / ALARM_NS, LEAST_ALARMS), SAC_MOST_ALARMS);
+    world->alarms = sac_tape_choose(&world->tape, (uint32_t)many, LEAST_ALARMS, SAC_MOST_ALARMS);
+    world->alarmed = sac_box_empty();
+}
+
+/* Where some had to stop who could not tell those about them, nobody flies on unseen. */
+static void tell_all(sac_world *world)
+{
+    for (uint32_t i = 0; i < world->awake_count; i++) {
+        uint32_t *clear = &world->clear_until[world->awake[i]];
+        if (*clear > world->frame + 1 && meets(&world->broad->boxes[world->awake[i]], &world->alarmed))
+            *clear = world->frame + 1;
+    }
+}
+
 void sac_world_finish(sac_world *world)
 {
     for (uint32_t i = 0; i < world->awake_count; i++) {
@@ -183,9 +210,6 @@ void sac_world_finish(sac_world *world)
         else
             finish_kinematic(world, slot);
     }
-    for (uint32_t i = 0; world->halts > SAC_MOST_ALARMS && i < world->awake_count; i++) {
-        uint32_t *clear = &world->clear_until[world->awake[i]];
-        *clear = *clear < world->frame + 1 ? *clear : world->frame + 1;
-    }
+    if (world->halts > world->alarms) tell_all(world);
     sac_world_spend(world, 8u * world->awake_count + 80u * world->chosen_count);
 }

@@ -252,7 +252,16 @@ void sac_body_halt(sac_world *world, uint32_t slot)
     bool known = hot->jolt == world->frame + 1 || hot->halt == world->frame + 1;
     hot->halt = world->frame + 1;
     world->clear_until[slot] = 0;
-    if (!known && ++world->halts <= SAC_MOST_ALARMS) alarm(world, slot, true);
+    if (known) return;
+    if (++world->halts <= world->alarms) {
+        alarm(world, slot, true);
+        return;
+    }
+    const sac_box *box = &world->broad->boxes[slot];
+    for (int i = 0; i < 3; i++) {
+        world->alarmed.low[i] = smaller(world->alarmed.low[i], box->low[i]);
+        world->alarmed.high[i] = -smaller(-world->alarmed.high[i], -box->high[i]);
+    }
 }
 
 /* Until when they cannot meet, if what that was concluded from still holds; 0: they may now. Without

@@ -365,6 +365,7 @@ static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t
     uint32_t stamp = world->frame * (2 * TIERS) + (few ? TIERS : 0) + tier + 1u, bodies = 1, used = 0,
              grabs = 0;
     sac_solver *solver = world->solver;
+    uint64_t began = sac_world_now(world);
     world->extra_count = 0;
     uint32_t most_bodies = 1 + world->chosen_count + contacts;
     if (sac_solver_begin(solver, most_bodies, contacts, world->grabs_used, NULL) != SAC_OK) return false;
@@ -405,8 +406,7 @@ static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t
     sac_solver_report report = {0};
     sac_stop stop;
     /* One sub-step is the least: bodies that were chosen must not pass through what they touch. */
-    uint64_t first =
-        sac_world_now(world) + (uint64_t)(AT_LEAST * sac_predictor_mean_ns(&world->costs.solve, used, used));
+    uint64_t first = began + (uint64_t)(AT_LEAST * sac_predictor_mean_ns(&world->costs.solve, used, used));
     if (!few && sac_tape_decide(&world->tape, bodies > FEW && limit < first))
         return put_off(world, stamp) && solve_tier(world, tier, tiers, contacts, 1, limit, true);
     if (limit < first) limit = bodies > FEW ? first : UINT64_MAX;

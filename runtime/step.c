@@ -113,7 +113,7 @@ static double response_reserve(const sac_world *world, uint32_t substeps)
 double sac_world_tail_ns(const sac_world *world, double left)
 {
     double sweep = 1.3 * world->costs.sweep_ns_per_body * world->chosen_count;
-    return sac_predictor_reserve_ns(&world->costs.finish, world->awake_count, world->chosen_count) +
+    return 1.15 * sac_predictor_mean_ns(&world->costs.finish, world->awake_count, world->chosen_count) +
            fmin(sweep, 0.25 * left);
 }
 
@@ -237,7 +237,7 @@ static void adapt(sac_world *world)
     world->costs.whole_ns = cost;
     /* A core that was stolen says nothing about the work. */
     if ((double)r->spent_ns > 1.1 * cost + 20000) return;
-    double *early = &world->costs.early_ns, most = 0.05 * (double)r->budget_ns, least = 0.2 * most;
+    double *early = &world->costs.early_ns, most = 0.05 * (double)r->budget_ns, least = 0.5 * most;
     *early = fmax(0.998 * *early, least) + fmax(cost - (double)r->budget_ns, 0);
     if (*early > most) *early = most;
     if (world->unseen)

@@ -157,6 +157,7 @@ typedef struct sac_costs {
     double deform_pull_ns; /* of this step */
     /* Of soft bodies, for each of their points: contacts, and node pairs they are made of. */
     double touches_per_point, fronts_per_point;
+    double unseen_ns;         /* of boxes of those that fly on by themselves */
     double sweep_ns_per_body; /* of fast bodies, over all simulated ones */
     double early_ns;          /* before the deadline: when to be done */
     uint32_t whole;           /* so many bodies were simulated last time, if these were all there are */
@@ -258,6 +259,8 @@ struct sac_world {
     uint32_t pioneer; /* has waited so long that it goes now, time or not; UINT32_MAX: nobody */
     uint32_t halts;   /* bodies that had to stop in this frame */
     uint32_t looks;   /* boxes of bodies without a turn that were looked at closely in this frame */
+    uint32_t alarms;  /* so many of either there is time for */
+    sac_box alarmed;  /* where bodies had to stop that could not tell those about them */
     uint32_t pressed; /* pairs that wanted much more than they got */
     uint32_t unseen;  /* bodies chosen for this frame that could not be looked at */
     float gravity_size;
@@ -433,9 +436,10 @@ void sac_world_expect(sac_world *world, float dt);
 void sac_pair_foresee(sac_world *world, uint32_t pair);
 /* Its velocity is not what those about it counted on: what they concluded from that is void. */
 void sac_body_startle(sac_world *world, uint32_t slot);
-/* Nor does it move as its velocity says: it has to stop, or does not get far. When more than some do in a
- * frame, its end tells everybody instead of each telling those about it. */
+/* Nor does it move as its velocity says: it has to stop, or does not get far. Each tells those about it, as
+ * many as there is time for; the others leave word for all who fly where they are. */
 enum { SAC_MOST_ALARMS = 1024 };
+void sac_world_allow_alarms(sac_world *world);
 void sac_body_halt(sac_world *world, uint32_t slot);
 enum { SAC_NO_GROUND = 255 };
 /* Not only on others that wait for their turn to fall; without weight nobody needs a ground. */

@@ -39,6 +39,7 @@ void sac_stop_look(sac_stop *stop)
         double fresh = (double)done * stop->pace->look_ns / (double)(now - stop->last_ns);
         stop->pace->credits = within(0.75 * (double)stop->pace->credits + 0.25 * (double)within(fresh));
     }
+    if (!stop->looked || now < stop->first_ns) stop->first_ns = now;
     stop->looked = true;
     stop->last_ns = now;
     stop->last_spent = stop->spent;
@@ -53,6 +54,17 @@ void sac_stop_look(sac_stop *stop)
     double left = (double)ahead * (double)(stop->deadline_ns - now) / look_ns;
     if (left < (double)ahead) ahead = (uint64_t)left + 1u;
     stop->next_look = stop->spent + ahead;
+}
+
+bool sac_stop_before(sac_stop *stop, uint64_t credits)
+{
+    if (stop->limit != UINT64_MAX || stop->reached || stop->deadline_ns == UINT64_MAX)
+        return sac_stop_reached(stop);
+    sac_stop_look(stop);
+    if (stop->reached || !stop->spent) return stop->reached;
+    double took = (double)(stop->last_ns - stop->first_ns), rate = took / (double)stop->spent;
+    stop->reached = rate * (double)credits > (double)(stop->deadline_ns - stop->last_ns);
+    return stop->reached;
 }
 
 /* ---- predictor ---- */

@@ -9,8 +9,8 @@
  *   while (!sac_stop_reached(&stop) && work_left()) sac_stop_did(&stop, do_piece());
  *   record(stop.pieces);                      // replay: sac_stop_after(&stop, &clock, pieces)
  *
- * Index: sac_stop_at  sac_stop_after  sac_stop_reached  sac_stop_did  sac_stop_saw  sac_stop_charge
- *        sac_pace_init
+ * Index: sac_stop_at  sac_stop_after  sac_stop_reached  sac_stop_before  sac_stop_did  sac_stop_saw
+ *        sac_stop_charge  sac_pace_init
  *        sac_predictor_init
  *        sac_predictor_mean_ns  sac_predictor_reserve_ns  sac_predictor_learn
  */
@@ -32,11 +32,11 @@ void sac_pace_init(sac_pace *pace);
 typedef struct sac_stop {
     sac_clock *clock;
     sac_pace *pace;
-    uint64_t deadline_ns, last_ns;
-    uint64_t spent, next_look, last_spent; /* credits */
-    uint64_t pieces;                       /* done so far: where it was stopped */
-    uint64_t limit;                        /* replay: stop after so many pieces; UINT64_MAX: live */
-    uint64_t late_ns;                      /* when it was reached: how long after the deadline it was seen */
+    uint64_t deadline_ns, first_ns, last_ns; /* of the first look and the last */
+    uint64_t spent, next_look, last_spent;   /* credits */
+    uint64_t pieces;                         /* done so far: where it was stopped */
+    uint64_t limit;                          /* replay: stop after so many pieces; UINT64_MAX: live */
+    uint64_t late_ns; /* when it was reached: how long after the deadline it was seen */
     bool reached, looked;
 } sac_stop;
 
@@ -52,6 +52,10 @@ static inline bool sac_stop_reached(sac_stop *stop)
     if (!stop->reached && stop->spent >= stop->next_look) sac_stop_look(stop);
     return stop->reached;
 }
+
+/* As reached, and also when as much as `credits` would not be done by the deadline, at the rate of the work
+ * so far. For large pieces, of which the next one is better left than begun. */
+bool sac_stop_before(sac_stop *stop, uint64_t credits);
 
 static inline void sac_stop_did(sac_stop *stop, uint64_t credits)
 {
