@@ -102,11 +102,12 @@ static uint32_t bucket_of(float urgency)
 }
 
 /* What lies still needs a turn only now and then. */
-enum { NOW_AND_THEN = 16 };
+enum { NOW_AND_THEN = 16, SELDOM = 90 };
 static bool due(const sac_world *world, uint32_t slot)
 {
     if (sac_body_must_go(world, slot)) return true;
-    return !sac_body_lies(world, slot) || sac_body_waited(world, slot) >= NOW_AND_THEN;
+    return !sac_body_lies(world, slot) ||
+           sac_body_waited(world, slot) >= (sac_body_rested(world, slot) ? SELDOM : NOW_AND_THEN);
 }
 
 static uint32_t bucket_for(const sac_world *world, uint32_t slot)
@@ -321,7 +322,11 @@ void sac_world_choose(sac_world *world)
     for (uint32_t i = 0; i < world->awake_count; i++) {
         uint32_t slot = world->awake[i];
         world->extra[i] = carried(world, slot) ? CARRIED : bucket_for(world, slot);
-        if (world->extra[i] == CARRIED || !due(world, slot)) continue;
+        if (world->extra[i] == CARRIED) continue;
+        if (!due(world, slot)) {
+            if (sac_body_rested(world, slot)) world->extra[i] = CARRIED;
+            continue;
+        }
         world->extra[i] |= DUE;
         dues += price_of(world, &p, slot);
     }

@@ -110,6 +110,11 @@ static void finish_simulated(sac_world *world, uint32_t slot)
     /* While it waited it lay still too, if it did not wait for long; how long else, nobody knows. */
     uint32_t frames = sac_body_waited(world, slot);
     float waited = world->step_dt * (float)(frames < MOST_RESTED ? frames : MOST_RESTED);
+    world->ground[slot] = world->ground_next[slot];
+    if (sac_body_rested(world, slot) && world->chosen_count < world->awake_count &&
+        sac_body_lies(world, slot))
+        /* Alone among others that wait it was only stirred. */
+        for (int i = 0; i < 3; i++) hot->v[i] = hot->w[i] = 0;
     float speed = length3(hot->v), spin = length3(hot->w) * hot->radius;
     if (speed + spin < world->def.sleep_speed)
         world->rest_seconds[slot] += waited;
@@ -117,7 +122,6 @@ static void finish_simulated(sac_world *world, uint32_t slot)
         world->rest_seconds[slot] = 0;
     if (world->rest_seconds[slot] >= world->def.sleep_seconds) world->rest.any = true;
     world->simulated[slot] = world->frame;
-    world->ground[slot] = world->ground_next[slot];
     world->flags[slot] &= ~(uint32_t)SAC_BODY_STOPPED;
     mark_moved(world, slot);
 }

@@ -62,13 +62,17 @@ static bool fit_contacts(sac_world *world, uint32_t count)
     return true;
 }
 
-/* Something that moves lies against something asleep. */
+/* Something that moves lies against something asleep, or that was about to be and waits for its turn. */
 static void wake_partner(sac_world *world, uint32_t mover, uint32_t other)
 {
-    if (!sac_body_dynamic(world, other) || world->flags[other] & SAC_BODY_AWAKE) return;
+    if (!sac_body_dynamic(world, other) || world->flags[other] & SAC_BODY_CHOSEN) return;
     const sac_body_hot *h = &world->hot[mover];
     float speed = length3(h->v) + length3(h->w) * h->radius;
-    if (speed > world->def.sleep_speed || world->rest_seconds[mover] == 0) sac_body_wake_slot(world, other);
+    if (world->flags[other] & SAC_BODY_AWAKE) {
+        if (!sac_body_lies(world, mover)) world->rest_seconds[other] = 0;
+    } else if (speed > world->def.sleep_speed || world->rest_seconds[mover] == 0) {
+        sac_body_wake_slot(world, other);
+    }
 }
 
 static uint32_t list_contacts(sac_world *world)
@@ -95,11 +99,11 @@ static uint32_t list_contacts(sac_world *world)
 /* Tier of each island by the most visible of its pairs, 0 first; contact_root gets each contact's tier. */
 static void rank_islands(sac_world *world, uint32_t contacts)
 {
-    uint32_t *root = world->root;
+    uint32_t *root = world->set_root;
     for (uint32_t i = 0; i < world->chosen_count; i++) {
         uint32_t slot = world->chosen[i];
         root[slot] = slot;
-        world->island_rest[slot] = 0;
+        world->set_rank[slot] = 0;
     }
     for (uint32_t k = 0; k < contacts; k++) {
         const sac_broad_pair *pair = &world->broad->pairs[world->contact_pair[k]];
@@ -112,14 +116,12 @@ static void rank_islands(sac_world *world, uint32_t contacts)
         const sac_broad_pair *pair = &world->broad->pairs[world->contact_pair[k]];
         uint32_t r = find(root, simulated(world, pair->a) ? pair->a : pair->b);
         float p = world->memory[world->contact_pair[k]].priority;
-        if (p > world->island_rest[r]) world->island_rest[r] = p;
+        if (p > world->set_rank[r]) world->set_rank[r] = p;
     }
     /* What a hand holds comes first, also when it touches nothing. */
     for (uint32_t i = 0; i < world->chosen_count; i++)
         if (world->flags[world->chosen[i]] & SAC_BODY_HELD && simulated(world, world->chosen[i]))
-            world->island_rest[find(root, world->chosen[i])] = FLT_MAX;
-    /* The sweep for rest uses the same arrays; it starts anew. */
-    world->rest = (sac_rest_sweep){.any = world->rest.any};
+            world->set_rank[find(root, world->chosen[i])] = FLT_MAX;
 }
 
 static uint32_t tier_of(float priority)
@@ -340,7 +342,7 @@ static void read_bodies(sac_world *world, uint32_t stamp)
 static uint32_t tier_of_body(sac_world *world, uint32_t slot, uint32_t tiers)
 {
     if (tiers == 1 || !simulated(world, slot)) return 0;
-    return tier_of(world->island_rest[find(world->root, slot)]);
+    return tier_of(world->set_rank[find(world->set_root, slot)]);
 }
 
 /* No time for so much as one pass: who is in this set waits, but for those that go whatever the time. Returns

@@ -129,6 +129,8 @@ static bool grow(sac_world *world, void *pointer, size_t size, uint32_t old, uin
     X(island_next)     \
     X(root)            \
     X(island_rest)     \
+    X(set_root)        \
+    X(set_rank)        \
     X(solver_index)    \
     X(extra)           \
     X(sweep_round)     \

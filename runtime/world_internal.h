@@ -191,6 +191,8 @@ struct sac_world {
     uint32_t *island_next;  /* ring of bodies that sleep together */
     uint32_t *root;         /* union-find of the sweep */
     float *island_rest;     /* least rest_seconds of the island, at its root */
+    uint32_t *set_root;     /* union-find of this frame's response */
+    float *set_rank;        /* what is most visible of the island, at its root */
     uint32_t *solver_index; /* of this set */
     uint32_t *solver_stamp;
     uint32_t *extra; /* bodies of this set that fly on by themselves and feel what hits them */
@@ -456,6 +458,12 @@ static inline bool sac_body_lies(const sac_world *world, uint32_t slot)
     float w = h->w[0] * h->w[0] + h->w[1] * h->w[1] + h->w[2] * h->w[2];
     const float slow = 3 * world->def.sleep_speed;
     return world->touches[slot] && v + w * h->radius * h->radius < slow * slow;
+}
+/* Has lain still for so long that it would sleep but for others: to simulate it beside those that wait would
+ * only stir it. */
+static inline bool sac_body_rested(const sac_world *world, uint32_t slot)
+{
+    return world->def.sleep && world->rest_seconds[slot] >= world->def.sleep_seconds;
 }
 /* Flies on by itself and meets nobody this frame. */
 static inline bool sac_body_flies(const sac_world *world, uint32_t slot)

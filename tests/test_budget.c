@@ -54,6 +54,34 @@ static void ends_in_time(void **state)
     }
 }
 
+/* Large pieces: the one that would be late is not begun, all that fit are, and a replay stops at the same. */
+static void stops_before(void **state)
+{
+    (void)state;
+    for (uint32_t ps = 50; ps <= 50000; ps *= 10) {
+        fake time = {.now = 777};
+        sac_clock clock = sac_clock_caller(fake_now, &time);
+        sac_pace pace;
+        sac_pace_init(&pace);
+        sac_stop stop, again;
+        const uint64_t piece = 20000, ns = piece * ps / 1000, start = time.now, most = 13 * ns + ns / 2;
+        sac_stop_at(&stop, &clock, start + most, &pace);
+        assert_false(sac_stop_reached(&stop)); /* the first look */
+        while (!sac_stop_before(&stop, piece)) {
+            time.now += ns;
+            sac_stop_did(&stop, piece);
+        }
+        assert_true(time.now <= start + most);
+        assert_int_equal(stop.pieces, 13);
+        sac_stop_after(&again, &clock, stop.pieces);
+        for (uint32_t i = 0; i < 13; i++) {
+            assert_false(sac_stop_before(&again, piece));
+            sac_stop_did(&again, piece);
+        }
+        assert_true(sac_stop_before(&again, piece));
+    }
+}
+
 static void past_deadline(void **state)
 {
     (void)state;
@@ -194,10 +222,10 @@ static void nonsense_is_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ends_in_time),         cmocka_unit_test(past_deadline),
-        cmocka_unit_test(clock_jumps),          cmocka_unit_test(counts_again),
-        cmocka_unit_test(learns_costs),         cmocka_unit_test(follows_changes),
-        cmocka_unit_test(nonsense_is_survived),
+        cmocka_unit_test(ends_in_time),    cmocka_unit_test(stops_before),
+        cmocka_unit_test(past_deadline),   cmocka_unit_test(clock_jumps),
+        cmocka_unit_test(counts_again),    cmocka_unit_test(learns_costs),
+        cmocka_unit_test(follows_changes), cmocka_unit_test(nonsense_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

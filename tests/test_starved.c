@@ -13,7 +13,7 @@
 #include "bench/percentile.h"
 #include "runtime/world.h"
 
-enum { BODIES = 300, FRAMES = 450, LOOK_EVERY = 15 };
+enum { BODIES = 300, FRAMES = 450, LOOK_EVERY = 15, LONGEST = 3000 };
 
 typedef struct heap {
     sac_shared_scene scene;
@@ -125,8 +125,38 @@ static void test_starved_bodies_stay_apart(void **state)
     }
 }
 
+/* However many have to wait on the way down, a heap sleeps in the end. */
+static void test_starved_heap_sleeps(void **state)
+{
+    (void)state;
+    heap h = {0};
+    sac_step_def step = sac_default_step_def();
+    sac_viewer viewer = sac_default_viewer();
+    uint32_t awake = BODIES, frames = 0;
+    uint64_t waited = 0;
+    raise(&h, 1);
+    viewer.eyes[0].position[1] = 2, viewer.eyes[0].position[2] = 3;
+    step.viewer = &viewer;
+    step.budget_ns = 900000;
+    while (awake && frames < LONGEST) {
+        sac_step_report report;
+        assert_int_equal(sac_world_step(h.world, &step, &report, NULL), SAC_OK);
+        waited += report.rungs[SAC_RUNG_BODIES];
+        awake = report.awake;
+        frames++;
+    }
+    print_message("asleep after %u frames, %u of %u waiting in the mean\n", frames,
+                  (unsigned)(waited / frames), BODIES);
+    assert_int_equal(awake, 0);
+    assert_true(waited > BODIES / 4 * frames);
+    sac_world_destroy(&h.world);
+    sac_tree_destroy(&h.tree);
+    sac_shared_scene_destroy(&h.scene);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_starved_bodies_stay_apart)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_starved_bodies_stay_apart),
+                                       cmocka_unit_test(test_starved_heap_sleeps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
