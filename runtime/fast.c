@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-/* What one pair may cost: ten microseconds where time matters, else as much as it takes. */
-enum { CREDITS_A_PAIR = 20000, CREDITS_TO_THE_END = 4000000 };
+/* What one pair may cost: ten microseconds where time matters, a hundred where some is left, else as much as
+ * it takes. */
+enum { CREDITS_A_PAIR = 20000, CREDITS_CLOSER = 200000, CREDITS_TO_THE_END = 4000000 };
 /* One that was stopped may stand in the way of one behind it, and that one in the way of a third. */
 enum { ROUNDS = 8 };
 
@@ -104,14 +105,16 @@ static bool has_company(const sac_world *world, uint32_t slot)
 }
 
 /* How much of its way a body can go. First against others on their whole way; in later rounds against those
- * that stop before it does, from then on. When time is up in the middle of it, as far as is safe unseen. */
-static float free_share(sac_world *world, uint32_t slot, bool first, sac_stop *stop)
+ * that stop before it does, from then on. When time is up in the middle of it, as far as is safe unseen;
+ * `out_short`: a pair was not looked at to the end. */
+static float free_share(sac_world *world, uint32_t slot, bool first, uint64_t most, sac_stop *stop,
+                        bool *out_short)
 {
     const sac_broad *broad = world->broad;
     sac_sweep own = sweep_of(world, slot);
     const sac_form *form = sac_body_form(world, slot);
     float now = first ? 1 : world->hot[slot].share, share = now, least = 1, way = way_of(&world->hot[slot]);
-    uint64_t most = world->step_deadline_ns == UINT64_MAX ? CREDITS_TO_THE_END : CREDITS_A_PAIR;
+    if (world->step_deadline_ns == UINT64_MAX) most = CREDITS_TO_THE_END;
     for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
         uint32_t other = broad->pairs[p].a == slot ? broad->pairs[p].b : broad->pairs[p].a;
         if (world->memory[p].sensor || world->flags[other] & SAC_BODY_SOFT) continue;
@@ -140,6 +143,7 @@ static float free_share(sac_world *world, uint32_t slot, bool first, sac_stop *s
         float s =
             sac_meeting_advance(form, &here, &mine, form_b, &there, &theirs, 0.25f * thin, most, &tests);
         sac_stop_did(stop, tests + 20);
+        *out_short |= tests >= most;
         if (first)
             share = s < share ? s : share;
         else if (s < 1)
@@ -191,15 +195,25 @@ static float share_in_box(const sac_world *world, uint32_t slot)
     return share;
 }
 
-/* It has lived through a part of the step only: what gravity gave it for the rest is taken back, or it would
- * gain speed without falling. */
-static void wait(sac_world *world, uint32_t slot, float seconds)
+static float dot3(const float a[3], const float b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+/* It goes a part of its way only: what gravity gave it for the rest of it is taken back, or it would gain
+ * speed without falling. */
+static void wait(sac_world *world, uint32_t slot, float rest)
 {
     sac_body_hot *hot = &world->hot[slot];
-    float v[3];
-    for (int k = 0; k < 3; k++)
-        v[k] = hot->v[k] - world->def.gravity[k] * world->cold[slot].gravity_scale * seconds;
-    if (length3(v) < length3(hot->v)) memcpy(hot->v, v, sizeof v);
+    float scale = world->cold[slot].gravity_scale, g[3], *v = hot->v;
+    for (int k = 0; k < 3; k++) g[k] = world->def.gravity[k] * scale;
+    float twice = 2 * rest * dot3(g, hot->moved), down = dot3(g, v), gg = dot3(g, g), square = dot3(v, v);
+    if (!(twice > 0)) return;
+    if (down > 0 && down * down > twice * gg) {
+        /* Along gravity alone, as it came. */
+        float less = (sqrtf(down * down - twice * gg) - down) / gg;
+        for (int k = 0; k < 3; k++) v[k] += less * g[k];
+    } else {
+        float keep = square > twice ? sqrtf(1 - twice / square) : 0;
+        for (int k = 0; k < 3; k++) v[k] *= keep;
+    }
 }
 
 static void cut_short(sac_world *world, uint32_t slot)
@@ -207,7 +221,7 @@ static void cut_short(sac_world *world, uint32_t slot)
     sac_body_hot *hot = &world->hot[slot];
     if (!(hot->share < 1)) return;
     sac_body_halt(world, slot);
-    wait(world, slot, (1 - hot->share) * world->step_dt);
+    wait(world, slot, 1 - hot->share);
     for (int k = 0; k < 3; k++) hot->moved[k] *= hot->share, hot->turned[k] *= hot->share;
 }
 
@@ -251,6 +265,7 @@ static void look_ahead(sac_world *world, const sweepers *fast, sac_stop *stop)
     for (uint32_t i = 0; i < fast->count; i++) {
         uint32_t slot = fast->slots[i];
         sac_body_hot *hot = &world->hot[slot];
+        world->sweep_stopped[slot] = false;
         if (hot->share >= 0) continue;
         if (sac_stop_reached(stop)) {
             /* No time to look: as far as it is safe. */
@@ -258,8 +273,26 @@ static void look_ahead(sac_world *world, const sweepers *fast, sac_stop *stop)
             world->report.rungs[SAC_RUNG_HELD]++;
         } else {
             sac_stop_did(stop, 20);
-            hot->share = fminf(free_share(world, slot, true, stop), share_in_box(world, slot));
+            float share = free_share(world, slot, true, CREDITS_A_PAIR, stop, &world->sweep_stopped[slot]);
+            hot->share = fminf(share, share_in_box(world, slot));
         }
+    }
+}
+
+/* Two that lie along each other take longer. Given up on, a body creeps on with all its speed for as long as
+ * it touches anything, and others that do not sink into it: those get a second look while there is time. */
+static void look_closer(sac_world *world, const sweepers *fast, sac_stop *stop, sac_stop *ask)
+{
+    sac_stop_saw(ask, stop->spent);
+    for (uint32_t i = 0; i < fast->count; i++) {
+        uint32_t slot = fast->slots[i];
+        if (!world->sweep_stopped[slot]) continue;
+        if (sac_stop_reached(ask) || sac_stop_reached(stop)) return;
+        bool again = false;
+        uint64_t before = stop->spent;
+        float share = free_share(world, slot, true, CREDITS_CLOSER, stop, &again);
+        world->hot[slot].share = fmaxf(world->hot[slot].share, fminf(share, share_in_box(world, slot)));
+        sac_stop_saw(ask, stop->spent - before);
     }
 }
 
@@ -287,7 +320,8 @@ static bool look_again(sac_world *world, sweepers *list, sac_stop *stop, sac_sto
                 hot->share = fminf(before, blind_share(hot));
             } else {
                 sac_stop_did(stop, 20);
-                hot->share = free_share(world, slot, false, stop);
+                bool again = false;
+                hot->share = free_share(world, slot, false, CREDITS_A_PAIR, stop, &again);
             }
             if (!(hot->share < before)) continue;
             world->sweep_stopped[slot] = true;
@@ -469,10 +503,11 @@ void sac_world_limit_fast(sac_world *world)
     sac_tape_stop(&world->tape, &ask, &world->clock, ask_ns, &world->pace);
     widen_boxes(world, &list, &ask);
     part_alone(world, &list, &ask);
-    sac_tape_close(&world->tape, &ask);
     sac_tape_stop(&world->tape, &stop, &world->clock, stop_ns, &world->pace);
     sac_tape_stop(&world->tape, &end, &world->clock, end_ns, &world->pace);
     look_ahead(world, &list, &stop);
+    look_closer(world, &list, &stop, &ask);
+    sac_tape_close(&world->tape, &ask);
     if (!look_again(world, &list, &stop, &end))
         for (uint32_t i = 0; i < list.count; i++) {
             sac_body_hot *hot = &world->hot[list.slots[i]];

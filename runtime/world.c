@@ -135,6 +135,7 @@ static bool grow(sac_world *world, void *pointer, size_t size, uint32_t old, uin
     X(extra)           \
     X(sweep_round)     \
     X(sweep_stopped)   \
+    X(may_lift)        \
     X(solver_stamp)    \
     X(seen_jnd) X(seen_group) X(seen_level) X(awake) X(awake_at) X(chosen) X(urgency) X(ground) X(ground_next)
 

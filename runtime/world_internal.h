@@ -199,6 +199,7 @@ struct sac_world {
     uint32_t extra_count;
     uint32_t *sweep_round; /* of fast ones: in which they look again */
     bool *sweep_stopped;   /* in the round before */
+    float *may_lift;       /* out of others in this step, whoever pays: J/kg; of those balanced */
     float *seen_jnd;       /* largest visible error of its pairs */
     uint8_t *seen_group, *seen_level;
     uint32_t *awake; /* slots of awake bodies that can move, dense */
@@ -346,7 +347,7 @@ void sac_world_read_contacts(sac_world *world); /* touch.c: fronts and memory in
 void sac_world_pull_soft(sac_world *world);
 void sac_world_respond(sac_world *world, uint32_t substeps); /* respond.c: manifolds into motion */
 void sac_world_respond_soft(sac_world *world);
-/* balance.c: what the blows of a set made out of nothing is taken back. */
+/* balance.c: what the contacts of a set made out of nothing is taken back. */
 void sac_world_balance(sac_world *world, uint32_t contacts, uint32_t stamp);
 /* What comes after the solver: fast bodies, a quarter of what is `left` at the most, and the end. */
 double sac_world_tail_ns(const sac_world *world, double left);
