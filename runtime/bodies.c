@@ -243,6 +243,21 @@ void sac_body_world_inertia(const sac_world *world, uint32_t slot, float out[6])
 
 /* ---- life ---- */
 
+static void limit(float x[3], float most)
+{
+    float size = length3(x);
+    if (!(size > most)) return;
+    for (int i = 0; i < 3; i++) x[i] *= most / size;
+}
+
+/* At once, not with its next turn: until then it may fly on as fast as it was told. */
+static void obey_limits(sac_world *world, uint32_t slot)
+{
+    if (world->cold[slot].kind != SAC_BODY_DYNAMIC) return;
+    limit(world->hot[slot].v, world->cold[slot].most_speed);
+    limit(world->hot[slot].w, world->cold[slot].most_spin);
+}
+
 static uint32_t plain(const sac_body_cold *cold)
 {
     return cold->gravity_scale == 1 && cold->linear_damping == 0 ? SAC_BODY_PLAIN : 0;
@@ -320,6 +335,7 @@ sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_i
     if (def->kind != SAC_BODY_STATIC) {
         memcpy(hot->v, def->velocity, sizeof hot->v);
         memcpy(hot->w, def->spin, sizeof hot->w);
+        obey_limits(world, slot);
     }
     hot->inverse_mass = def->kind == SAC_BODY_DYNAMIC ? 1 / cold.mass : 0;
     hot->jolt = world->frame;
@@ -451,10 +467,13 @@ sac_result sac_body_set_pose(sac_world *world, sac_body_id id, const float posit
 
 static void give_velocity(sac_world *world, uint32_t slot, const float velocity[3], const float spin[3])
 {
+    float v[3], w[3];
     sac_body_wake_slot(world, slot);
-    memcpy(world->hot[slot].v, velocity, sizeof(vec3));
-    memcpy(world->hot[slot].w, spin, sizeof(vec3));
-    if (world->flags[slot] & SAC_BODY_SOFT) sac_soft_slot_velocity(world, slot, velocity, spin);
+    memcpy(world->hot[slot].v, velocity, sizeof v);
+    memcpy(world->hot[slot].w, spin, sizeof w);
+    obey_limits(world, slot);
+    memcpy(v, world->hot[slot].v, sizeof v), memcpy(w, world->hot[slot].w, sizeof w);
+    if (world->flags[slot] & SAC_BODY_SOFT) sac_soft_slot_velocity(world, slot, v, w);
     jolt(world, slot);
 }
 
@@ -552,7 +571,8 @@ sac_result sac_body_set_kind(sac_world *world, sac_body_id id, sac_body_kind kin
     }
     wake_with_touched(world, slot);
     cold->kind = kind;
-    world->flags[slot] &= ~(uint32_t)SAC_BODY_YIELDS;
+    world->flags[slot] &= ~(uint32_t)(SAC_BODY_YIELDS | SAC_BODY_TOLD);
+    obey_limits(world, slot);
     if (kind == SAC_BODY_DYNAMIC) world->flags[slot] |= SAC_BODY_YIELDS;
     world->hot[slot].inverse_mass = kind == SAC_BODY_DYNAMIC ? 1 / cold->mass : 0;
     if (kind == SAC_BODY_STATIC) {
@@ -614,6 +634,7 @@ sac_result sac_body_set_motion(sac_world *world, sac_body_id id, float gravity_s
     cold->angular_damping = angular_damping;
     cold->most_speed = most_speed;
     cold->most_spin = most_spin;
+    if (!(world->flags[slot] & SAC_BODY_SOFT)) obey_limits(world, slot);
     world->flags[slot] = (world->flags[slot] & ~(uint32_t)SAC_BODY_PLAIN) | plain(cold);
     jolt(world, slot);
     wake_with_touched(world, slot);

@@ -141,8 +141,8 @@ typedef struct sac_body_def {
     bool sensor;                           /* meets, tells, does not push */
     float gravity_scale;                   /* default 1 */
     float linear_damping, angular_damping; /* 1/s; default 0, 0.05 */
-    float most_speed, most_spin;           /* default 100 m/s, 100 rad/s */
-    bool asleep;                           /* starts asleep */
+    float most_speed, most_spin; /* of a dynamic one, also when told more; default 100 m/s, 100 rad/s */
+    bool asleep;                 /* starts asleep */
     bool never_sleeps;
     uint64_t user; /* the caller's */
     uint32_t cookie;

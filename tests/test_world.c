@@ -561,6 +561,58 @@ static void test_kinds_on_the_fly(void **state)
     sac_world_destroy(&world);
 }
 
+/* What is told to a body never makes it faster than it may be, also while it waits for its turn. */
+static void test_limits_hold_for_what_is_told(void **state)
+{
+    (void)state;
+    const float fast[3] = {0, 60, 80}, turning[3] = {30, 0, -40};
+    sac_world_def def = play_def();
+    sac_world *world = play_create(&def);
+    sac_body_def body = play_body_def(play_ball(world, 0.1f), SAC_BODY_DYNAMIC, 0, 0, 0);
+    body.most_speed = 5, body.most_spin = 2, body.mass = 1;
+    memcpy(body.velocity, fast, sizeof fast), memcpy(body.spin, turning, sizeof turning);
+    sac_body_id id = play_make(world, &body);
+    for (int way = 0; way < 5; way++) {
+        if (way == 1) CHECK(sac_body_set_velocity(world, id, fast, turning, NULL) == SAC_OK);
+        if (way == 2) CHECK(sac_body_push(world, id, fast, NULL, NULL) == SAC_OK);
+        if (way == 3) { /* one that moves as told may be as fast as it likes, until it is set free */
+            CHECK(sac_body_set_kind(world, id, SAC_BODY_KINEMATIC, NULL) == SAC_OK);
+            CHECK(sac_body_set_velocity(world, id, fast, turning, NULL) == SAC_OK);
+            CHECK(play_state(world, id).velocity[2] == 80);
+            CHECK(sac_body_set_kind(world, id, SAC_BODY_DYNAMIC, NULL) == SAC_OK);
+        }
+        if (way == 4) CHECK(sac_body_set_motion(world, id, 1, 0, 0, 1, 0.5f, NULL) == SAC_OK);
+        sac_body_state s = play_state(world, id);
+        float most = way == 4 ? 1 : 5, spin = way == 4 ? 0.5f : 2;
+        CHECK_SAY(fabsf(glm_vec3_norm(s.velocity) - most) < 1e-4f, "way %d: %g m/s\n", way,
+                  (double)glm_vec3_norm(s.velocity));
+        CHECK_SAY(fabsf(glm_vec3_norm(s.spin) - spin) < 1e-4f, "way %d: %g rad/s\n", way,
+                  (double)glm_vec3_norm(s.spin));
+        CHECK(s.velocity[1] > 0 && s.spin[2] < 0);
+    }
+    sac_world_destroy(&world);
+}
+
+/* Where a body was told to be is forgotten when it stops to be one that is told. */
+static void test_told_no_more(void **state)
+{
+    (void)state;
+    sac_world_def def = play_def();
+    def.gravity[1] = 0;
+    sac_world *world = play_create(&def);
+    sac_body_id id = play_body(world, play_ball(world, 0.1f), SAC_BODY_KINEMATIC, 0, 0, 0);
+    for (int kind = SAC_BODY_STATIC; kind <= SAC_BODY_DYNAMIC; kind += 2) {
+        CHECK(sac_body_move_to(world, id, (float[3]){3, 0, 0}, play_upright, NULL) == SAC_OK);
+        CHECK(sac_body_set_kind(world, id, (sac_body_kind)kind, NULL) == SAC_OK);
+        play_frames(world, 3);
+        CHECK(sac_body_set_kind(world, id, SAC_BODY_KINEMATIC, NULL) == SAC_OK);
+        play_frames(world, 3);
+        CHECK_SAY(play_state(world, id).centre[0] == 0, "went to %g\n",
+                  (double)play_state(world, id).centre[0]);
+    }
+    sac_world_destroy(&world);
+}
+
 static void test_destroy_wakes_what_lay_on_it(void **state)
 {
     (void)state;
@@ -887,6 +939,8 @@ int main(void)
         cmocka_unit_test(test_events_balance),
         cmocka_unit_test(test_move_events),
         cmocka_unit_test(test_kinds_on_the_fly),
+        cmocka_unit_test(test_limits_hold_for_what_is_told),
+        cmocka_unit_test(test_told_no_more),
         cmocka_unit_test(test_destroy_wakes_what_lay_on_it),
         cmocka_unit_test(test_support_that_changes_wakes),
         cmocka_unit_test(test_sleep_by_hand),
