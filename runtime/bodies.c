@@ -128,7 +128,7 @@ static sac_result check_def(const sac_world *world, const sac_body_def *def, sac
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "add one with sac_world_add_shape",
                              "the body's shape is none of this world");
     const sac_form *form = &world->shapes[shape].form;
-    if ((unsigned)def->kind > SAC_BODY_DYNAMIC) return wrong(error, "kind", NULL);
+    if ((unsigned)def->kind > SAC_BODY_DYNAMIC) return wrong(error, "kind", "static, kinematic or dynamic");
     if (def->kind != SAC_BODY_STATIC && (form->kind == SAC_FORM_PLANE || form->kind == SAC_FORM_TERRAIN))
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "make the body static",
                              "planes and terrain cannot move");
@@ -152,7 +152,7 @@ static sac_result check_def(const sac_world *world, const sac_body_def *def, sac
     if (!(def->density > 0 && def->density <= 1e6f))
         return wrong(error, "density", "more than 0, at most 1e6 kg/m^3");
     for (int i = 0; i < 6; i++)
-        if (!isfinite(def->inertia[i])) return wrong(error, "inertia", NULL);
+        if (!isfinite(def->inertia[i])) return wrong(error, "inertia", "finite numbers, or all 0");
     sac_result result = check_material(&def->material, error);
     if (result == SAC_OK)
         result = check_motion(def->gravity_scale, def->linear_damping, def->angular_damping, def->most_speed,
@@ -522,9 +522,10 @@ sac_result sac_body_push(sac_world *world, sac_body_id id, const float impulse[3
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX) return stale(error);
     if (!sac_vec3_is_finite(impulse) || (point && !near_origin(world, point)))
-        return wrong(error, point ? "impulse or point" : "impulse", NULL);
+        return wrong(error, point ? "impulse or point" : "impulse", "keep it finite and the point near");
     if (!sac_body_dynamic(world, slot))
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "only a dynamic body can be pushed");
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "make it dynamic, or move it",
+                             "only a dynamic body can be pushed");
     sac_body_hot *hot = &world->hot[slot];
     float v[3], w[3] = {hot->w[0], hot->w[1], hot->w[2]};
     for (int i = 0; i < 3; i++) v[i] = hot->v[i] + impulse[i] * hot->inverse_mass;
@@ -556,13 +557,13 @@ sac_result sac_body_set_kind(sac_world *world, sac_body_id id, sac_body_kind kin
     SAC_NEED(error, world);
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX) return stale(error);
-    if ((unsigned)kind > SAC_BODY_DYNAMIC) return wrong(error, "kind", NULL);
+    if ((unsigned)kind > SAC_BODY_DYNAMIC) return wrong(error, "kind", "static, kinematic or dynamic");
     sac_body_cold *cold = &world->cold[slot];
     sac_form_kind form = world->shapes[cold->shape].form.kind;
     if (form == SAC_FORM_SOFT && kind != SAC_BODY_DYNAMIC)
         return wrong(error, "kind", "soft bodies are dynamic; pin their points instead");
     if (kind != SAC_BODY_STATIC && (form == SAC_FORM_PLANE || form == SAC_FORM_TERRAIN))
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "planes and terrain cannot move");
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "leave it static", "planes and terrain cannot move");
     if (kind == SAC_BODY_DYNAMIC && cold->mass == 0) {
         sac_body_def def = sac_default_body_def();
         def.scale = world->pose[slot].scale;

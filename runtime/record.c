@@ -235,7 +235,9 @@ sac_result sac_record_stop(sac_world *world, sac_error *error)
 {
     SAC_NEED(error, world);
     struct sac_recorder *recorder = world->recorder;
-    if (!recorder) return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "the world is not being recorded");
+    if (!recorder)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "start with sac_record_start",
+                             "the world is not being recorded");
     sac_result result = sac_chunk_writer_close(&recorder->file, error);
     sac_array_fini(&recorder->files);
     sac_free(recorder, 1, sizeof *recorder);

@@ -58,7 +58,7 @@ static sac_result check_def(const sac_world_def *def, sac_error *error)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "start from sac_default_world_def()",
                              "the world's definition was not initialised");
     if (!sac_vec3_is_finite(def->gravity))
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "gravity is not finite");
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "give three finite numbers", "gravity is not finite");
     if (def->bodies > 1u << 24)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "at most 16,777,216", "room for %u bodies",
                              def->bodies);
@@ -349,7 +349,8 @@ sac_result sac_world_remove_shape(sac_world *world, sac_shape_id shape, sac_erro
     SAC_NEED(error, world);
     uint32_t slot = shape_slot(world, shape);
     if (slot == UINT32_MAX)
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "there is no such shape, or no longer");
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "keep ids only while their shape lives",
+                             "there is no such shape, or no longer");
     if (world->shapes[slot].users)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "destroy them first", "%u bodies have this shape",
                              world->shapes[slot].users);
