@@ -272,7 +272,11 @@ static void wake_with_touched(sac_world *world, uint32_t slot)
          p = sac_broad_next(world->broad, p, slot)) {
         const sac_broad_pair *pair = &world->broad->pairs[p];
         uint32_t other = pair->a == slot ? pair->b : pair->a;
-        if (world->watch[p].touching && sac_body_dynamic(world, other)) sac_body_wake_slot(world, other);
+        /* Of two that slept from the start nobody has looked whether they touch. */
+        bool unread = !world->memory[p].known && world->watch[p].skip_until == 0 &&
+                      !(world->flags[other] & SAC_BODY_AWAKE);
+        if ((world->watch[p].touching || unread) && sac_body_dynamic(world, other))
+            sac_body_wake_slot(world, other);
     }
 }
 
