@@ -1,6 +1,8 @@
 /* A world's life: its room, its shapes, and what can be said of it as a whole. */
 #include "runtime/operations_internal.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 sac_world_def sac_default_world_def(void)
@@ -98,6 +100,17 @@ bool sac_bodies_may_meet(uint32_t a, uint32_t b, void *user)
     return (x->filter.mask & y->filter.category) && (y->filter.mask & x->filter.category);
 }
 
+void sac_world_log(const sac_world *world, const char *format, ...)
+{
+    char text[640];
+    va_list arguments;
+    if (!world->def.log) return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    world->def.log(text, world->def.user);
+}
+
 enum { MOST_GROWING = 64 };
 
 /* Some arrays of the world from `old` to `room` entries, all of them or none: what is released must be as
@@ -158,6 +171,8 @@ bool sac_world_grow_bodies(sac_world *world, uint32_t room)
     const growing list[] = {BODY_ARRAYS(X)};
     _Static_assert(sizeof list / sizeof *list <= MOST_GROWING, "too many arrays to grow at once");
     if (!grow(world, list, sizeof list / sizeof *list, world->slot_room, room)) return false;
+    if (world->slot_room)
+        sac_world_log(world, "room was made for %u bodies; ask for it in the world's definition", room);
     world->slot_room = room;
     return true;
 }
@@ -169,6 +184,8 @@ static bool room_for_pairs(uint32_t room, void *user)
     const growing list[] = {X(watch) X(memory) X(manifolds)};
     if (room > world->memory_room) {
         if (!grow(world, list, sizeof list / sizeof *list, world->memory_room, room)) return false;
+        if (world->memory_room)
+            sac_world_log(world, "room was made for %u pairs; ask for it in the world's definition", room);
         world->memory_room = room;
     }
     /* Every pair must find a place in the agenda. The first one is made with it. */

@@ -55,6 +55,9 @@ typedef struct sac_grab_id {
 
 /* ---- the world ---- */
 
+/* One line, for people: what went wrong or cost time though no call failed. A recording that could not be
+ * written, bodies that were about to be not finite, room for bodies or pairs that had to be made because too
+ * little was asked for. Mostly inside a step; must be quick, must not call the world. */
 typedef void sac_log_hook(const char *text, void *user);
 /* How much a pair matters beyond what is seen of it: times its priority, 0 to 1000. Called for pairs under
  * way, inside the step; must be quick, must not call the world. */

@@ -1,4 +1,6 @@
 /* The world through its door: falling, resting, pushing, telling, holding. */
+#include <unistd.h>
+
 #include "tests/world_play.h"
 
 static const float SLOP = 0.0015f; /* the solver leaves half a millimetre; softness under gravity adds some */
@@ -957,6 +959,40 @@ static void test_stale_ids(void **state)
     sac_world_destroy(&world);
 }
 
+/* ---- what the log is told ---- */
+
+typedef struct heard {
+    int bodies, pairs, recording;
+    bool named;
+} heard;
+
+static void listen(const char *text, void *user)
+{
+    heard *h = user;
+    h->bodies += strstr(text, "bodies;") != NULL;
+    h->pairs += strstr(text, "pairs;") != NULL;
+    h->recording += strstr(text, "the recording ends") != NULL;
+    h->named |= strstr(text, "/dev/full") != NULL;
+}
+
+static void test_log_is_told(void **state)
+{
+    (void)state;
+    heard h = {0};
+    sac_world_def def = play_def();
+    def.bodies = 16, def.pairs = 8;
+    def.log = listen, def.user = &h;
+    sac_world *world = play_create(&def);
+    bool full = access("/dev/full", W_OK) == 0 && sac_record_start(world, "/dev/full", NULL) == SAC_OK;
+    CHECK(h.bodies == 0 && h.pairs == 0); /* what was asked for is no news */
+    sac_shape_id ball = play_ball(world, 0.2f);
+    for (int i = 0; i < 40; i++) play_body(world, ball, SAC_BODY_DYNAMIC, 0.1f * (float)i, 0, 0);
+    CHECK(h.bodies == 2 && h.pairs > 0);
+    play_frames(world, 120);
+    CHECK(!full || (h.recording == 1 && h.named));
+    sac_world_destroy(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -984,6 +1020,7 @@ int main(void)
         cmocka_unit_test(test_grab_has_limits),
         cmocka_unit_test(test_grab_comes_first),
         cmocka_unit_test(test_stale_ids),
+        cmocka_unit_test(test_log_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
