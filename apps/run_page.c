@@ -313,11 +313,13 @@ static void chart_groups(plots *p)
         tests[i] *= all_tests > 0 ? 100 / all_tests : 0;
     }
     const sac_chart_series list[] = {{.name = "of the pairs", .y = pairs, .count = groups, .colour = 1},
-                                     {.name = "of the node tests", .y = tests, .count = groups, .colour = 2}};
+                                     {.name = "of the work", .y = tests, .count = groups, .colour = 2}};
     sac_chart_def chart = {.title = "Groups and their shares",
                            .x_label = "%",
-                           .note = "Pairs are grouped by what can still be seen of their error; the first "
-                                   "groups get most of the time."};
+                           .note =
+                               "Pairs are grouped by what can still be seen of their error; the first "
+                               "groups get most of the time. With jnd the last also has the spare time spent "
+                               "on pairs nobody could see, which are in no group."};
     sac_chart_bars(p->page, &chart, labels, groups, list, 2, "%.1f %%");
 }
 

@@ -510,9 +510,18 @@ static bool read_event(file_reader *f, const sac_lined_value *event)
                                    kinds[kind]);
     }
     if (vectors[kind] && !sac_lined_get(event, vectors[kind]))
-        return sac_scene_wrong(&f->r, event, "write [x, y, z]", "\"do\": \"%s\" needs a \"%s\"", kinds[kind],
-                               vectors[kind]);
+        return sac_scene_wrong(&f->r, event, "write [x, y, z]", "\"do\": \"%s\" needs %s \"%s\"", kinds[kind],
+                               cue.kind == SAC_CUE_PUSH ? "an" : "a", vectors[kind]);
     if (cue.kind != SAC_CUE_GRAVITY && !find_body(f, event, &cue.actor)) return false;
+    /* Now: the run may be long, and a body's kind never changes in it. */
+    sac_body_kind moves =
+        cue.kind == SAC_CUE_GRAVITY ? SAC_BODY_DYNAMIC : f->staging->actors.data[cue.actor].def.kind;
+    if (cue.kind == SAC_CUE_PUSH && moves != SAC_BODY_DYNAMIC)
+        return sac_scene_wrong(&f->r, event, "make the body dynamic, or move it",
+                               "\"push\" is for dynamic bodies");
+    if (cue.kind == SAC_CUE_THROW && moves == SAC_BODY_STATIC)
+        return sac_scene_wrong(&f->r, event, "make the body dynamic or kinematic",
+                               "a static body cannot be thrown");
     if (cue.kind == SAC_CUE_CREATE && !f->staging->actors.data[cue.actor].later)
         return sac_scene_wrong(&f->r, event, "give the body \"later\": true",
                                "the body is there from the start");

@@ -128,7 +128,7 @@ static sac_result check_def(const sac_world *world, const sac_body_def *def, sac
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "add one with sac_world_add_shape",
                              "the body's shape is none of this world");
     const sac_form *form = &world->shapes[shape].form;
-    if ((unsigned)def->kind > SAC_BODY_DYNAMIC) return wrong(error, "kind", NULL);
+    if ((unsigned)def->kind > SAC_BODY_DYNAMIC) return wrong(error, "kind", "static, kinematic or dynamic");
     if (def->kind != SAC_BODY_STATIC && (form->kind == SAC_FORM_PLANE || form->kind == SAC_FORM_TERRAIN))
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "make the body static",
                              "planes and terrain cannot move");
@@ -152,7 +152,7 @@ static sac_result check_def(const sac_world *world, const sac_body_def *def, sac
     if (!(def->density > 0 && def->density <= 1e6f))
         return wrong(error, "density", "more than 0, at most 1e6 kg/m^3");
     for (int i = 0; i < 6; i++)
-        if (!isfinite(def->inertia[i])) return wrong(error, "inertia", NULL);
+        if (!isfinite(def->inertia[i])) return wrong(error, "inertia", "finite numbers, or all 0");
     sac_result result = check_material(&def->material, error);
     if (result == SAC_OK)
         result = check_motion(def->gravity_scale, def->linear_damping, def->angular_damping, def->most_speed,
@@ -243,6 +243,21 @@ void sac_body_world_inertia(const sac_world *world, uint32_t slot, float out[6])
 
 /* ---- life ---- */
 
+static void limit(float x[3], float most)
+{
+    float size = length3(x);
+    if (!(size > most)) return;
+    for (int i = 0; i < 3; i++) x[i] *= most / size;
+}
+
+/* At once, not with its next turn: until then it may fly on as fast as it was told. */
+static void obey_limits(sac_world *world, uint32_t slot)
+{
+    if (world->cold[slot].kind != SAC_BODY_DYNAMIC) return;
+    limit(world->hot[slot].v, world->cold[slot].most_speed);
+    limit(world->hot[slot].w, world->cold[slot].most_spin);
+}
+
 static uint32_t plain(const sac_body_cold *cold)
 {
     return cold->gravity_scale == 1 && cold->linear_damping == 0 ? SAC_BODY_PLAIN : 0;
@@ -257,7 +272,11 @@ static void wake_with_touched(sac_world *world, uint32_t slot)
          p = sac_broad_next(world->broad, p, slot)) {
         const sac_broad_pair *pair = &world->broad->pairs[p];
         uint32_t other = pair->a == slot ? pair->b : pair->a;
-        if (world->watch[p].touching && sac_body_dynamic(world, other)) sac_body_wake_slot(world, other);
+        /* Of two that slept from the start nobody has looked whether they touch. */
+        bool unread = !world->memory[p].known && world->watch[p].skip_until == 0 &&
+                      !(world->flags[other] & SAC_BODY_AWAKE);
+        if ((world->watch[p].touching || unread) && sac_body_dynamic(world, other))
+            sac_body_wake_slot(world, other);
     }
 }
 
@@ -320,6 +339,7 @@ sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_i
     if (def->kind != SAC_BODY_STATIC) {
         memcpy(hot->v, def->velocity, sizeof hot->v);
         memcpy(hot->w, def->spin, sizeof hot->w);
+        obey_limits(world, slot);
     }
     hot->inverse_mass = def->kind == SAC_BODY_DYNAMIC ? 1 / cold.mass : 0;
     hot->jolt = world->frame;
@@ -451,10 +471,13 @@ sac_result sac_body_set_pose(sac_world *world, sac_body_id id, const float posit
 
 static void give_velocity(sac_world *world, uint32_t slot, const float velocity[3], const float spin[3])
 {
+    float v[3], w[3];
     sac_body_wake_slot(world, slot);
-    memcpy(world->hot[slot].v, velocity, sizeof(vec3));
-    memcpy(world->hot[slot].w, spin, sizeof(vec3));
-    if (world->flags[slot] & SAC_BODY_SOFT) sac_soft_slot_velocity(world, slot, velocity, spin);
+    memcpy(world->hot[slot].v, velocity, sizeof v);
+    memcpy(world->hot[slot].w, spin, sizeof w);
+    obey_limits(world, slot);
+    memcpy(v, world->hot[slot].v, sizeof v), memcpy(w, world->hot[slot].w, sizeof w);
+    if (world->flags[slot] & SAC_BODY_SOFT) sac_soft_slot_velocity(world, slot, v, w);
     jolt(world, slot);
 }
 
@@ -503,9 +526,10 @@ sac_result sac_body_push(sac_world *world, sac_body_id id, const float impulse[3
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX) return stale(error);
     if (!sac_vec3_is_finite(impulse) || (point && !near_origin(world, point)))
-        return wrong(error, point ? "impulse or point" : "impulse", NULL);
+        return wrong(error, point ? "impulse or point" : "impulse", "keep it finite and the point near");
     if (!sac_body_dynamic(world, slot))
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "only a dynamic body can be pushed");
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "make it dynamic, or move it",
+                             "only a dynamic body can be pushed");
     sac_body_hot *hot = &world->hot[slot];
     float v[3], w[3] = {hot->w[0], hot->w[1], hot->w[2]};
     for (int i = 0; i < 3; i++) v[i] = hot->v[i] + impulse[i] * hot->inverse_mass;
@@ -537,13 +561,13 @@ sac_result sac_body_set_kind(sac_world *world, sac_body_id id, sac_body_kind kin
     SAC_NEED(error, world);
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX) return stale(error);
-    if ((unsigned)kind > SAC_BODY_DYNAMIC) return wrong(error, "kind", NULL);
+    if ((unsigned)kind > SAC_BODY_DYNAMIC) return wrong(error, "kind", "static, kinematic or dynamic");
     sac_body_cold *cold = &world->cold[slot];
     sac_form_kind form = world->shapes[cold->shape].form.kind;
     if (form == SAC_FORM_SOFT && kind != SAC_BODY_DYNAMIC)
         return wrong(error, "kind", "soft bodies are dynamic; pin their points instead");
     if (kind != SAC_BODY_STATIC && (form == SAC_FORM_PLANE || form == SAC_FORM_TERRAIN))
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "planes and terrain cannot move");
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "leave it static", "planes and terrain cannot move");
     if (kind == SAC_BODY_DYNAMIC && cold->mass == 0) {
         sac_body_def def = sac_default_body_def();
         def.scale = world->pose[slot].scale;
@@ -552,7 +576,8 @@ sac_result sac_body_set_kind(sac_world *world, sac_body_id id, sac_body_kind kin
     }
     wake_with_touched(world, slot);
     cold->kind = kind;
-    world->flags[slot] &= ~(uint32_t)SAC_BODY_YIELDS;
+    world->flags[slot] &= ~(uint32_t)(SAC_BODY_YIELDS | SAC_BODY_TOLD);
+    obey_limits(world, slot);
     if (kind == SAC_BODY_DYNAMIC) world->flags[slot] |= SAC_BODY_YIELDS;
     world->hot[slot].inverse_mass = kind == SAC_BODY_DYNAMIC ? 1 / cold->mass : 0;
     if (kind == SAC_BODY_STATIC) {
@@ -614,6 +639,7 @@ sac_result sac_body_set_motion(sac_world *world, sac_body_id id, float gravity_s
     cold->angular_damping = angular_damping;
     cold->most_speed = most_speed;
     cold->most_spin = most_spin;
+    if (!(world->flags[slot] & SAC_BODY_SOFT)) obey_limits(world, slot);
     world->flags[slot] = (world->flags[slot] & ~(uint32_t)SAC_BODY_PLAIN) | plain(cold);
     jolt(world, slot);
     wake_with_touched(world, slot);

@@ -79,7 +79,7 @@ sac_result sac_broad_create(const sac_broad_def *def, sac_broad **out_broad, sac
     }
     broad->own = own;
     sac_grid_init(&own->grid);
-    own->filter = def->filter, own->user = def->user;
+    own->filter = def->filter, own->room = def->room, own->user = def->user;
     sac_result result =
         sac_broad_reserve(broad, def->bodies ? def->bodies : 16, def->pairs ? def->pairs : 16, error);
     if (result == SAC_OK)

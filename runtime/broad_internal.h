@@ -36,6 +36,9 @@ typedef struct sac_broad_pair {
 /* May these two meet at all? Asked once for each new pair of overlapping boxes; must be symmetric. */
 typedef bool sac_broad_filter(uint32_t a, uint32_t b, void *user);
 
+/* Before there is room for so many pairs: for who keeps something beside each. False: there shall not be. */
+typedef bool sac_broad_room(uint32_t pairs, void *user);
+
 typedef struct sac_broad {
     sac_broad_pair *pairs; /* by number; numbers are stable and reused, lowest first */
     uint32_t pair_count;   /* in use */
@@ -55,6 +58,7 @@ typedef struct sac_broad {
 typedef struct sac_broad_def {
     uint32_t bodies, pairs;   /* room; both grow by doubling when they must (counted in `grown`) */
     sac_broad_filter *filter; /* NULL: all may */
+    sac_broad_room *room;     /* may be NULL */
     void *user;
 } sac_broad_def;
 

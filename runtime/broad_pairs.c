@@ -47,7 +47,9 @@ sac_result sac_pairs_reserve(sac_broad *broad, uint32_t room, sac_error *error)
     uint32_t *heads = sac_alloc(buckets, sizeof *heads);
     uint64_t *numbers = sac_alloc(words, sizeof *numbers);
     sac_broad_mate *mates = sac_alloc_zero(sac_rows_room(room), sizeof *mates);
-    if (!pairs || !begun || !ended || !heads || !numbers || !mates) {
+    struct sac_broad_private *own = broad->own;
+    if (!pairs || !begun || !ended || !heads || !numbers || !mates ||
+        (own->room && !own->room(room, own->user))) {
         sac_free(pairs, room, sizeof *pairs);
         sac_free(begun, room, sizeof *begun);
         sac_free(ended, room, sizeof *ended);
@@ -61,7 +63,6 @@ sac_result sac_pairs_reserve(sac_broad *broad, uint32_t room, sac_error *error)
     if (room % 64) numbers[words - 1] >>= 64 - room % 64;
     memset(begun, 0, room * sizeof *begun);
     memset(ended, 0, room * sizeof *ended);
-    struct sac_broad_private *own = broad->own;
     if (old) {
         memcpy(pairs, broad->pairs, old * sizeof *pairs);
         memcpy(begun, broad->begun, broad->begun_count * sizeof *begun);

@@ -26,6 +26,7 @@ typedef struct sac_list_state {
 struct sac_broad_private {
     sac_grid grid;
     sac_broad_filter *filter;
+    sac_broad_room *room;
     void *user;
     /* (a, b) to number: chains from a bucket, one bucket a pair or more. */
     uint32_t *buckets;

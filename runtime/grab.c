@@ -55,7 +55,7 @@ static uint32_t slot_of(const sac_world *world, sac_grab_id id)
 
 static sac_result stale(sac_error *error)
 {
-    return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL,
+    return sac_error_set(error, SAC_ERROR_ARGUMENT, "grab the body again",
                          "there is no such grab: it ended or its body is gone");
 }
 
@@ -69,7 +69,8 @@ sac_result sac_grab_create(sac_world *world, const sac_grab_def *def, sac_grab_i
                              "the grab's definition was not initialised");
     uint32_t body = sac_body_slot(world, def->body);
     if (body == UINT32_MAX || !sac_body_dynamic(world, body))
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "only a living dynamic body can be held");
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "move a kinematic one with sac_body_move_to",
+                             "only a living dynamic body can be held");
     const char *bad = NULL;
     if (!sac_vec3_is_finite(def->anchor)) bad = "anchor";
     if (!sac_vec3_is_finite(def->target)) bad = "target";
@@ -127,7 +128,8 @@ sac_result sac_grab_move(sac_world *world, sac_grab_id grab, const float target[
     float q[4];
     if (slot == UINT32_MAX) return stale(error);
     if (!sac_vec3_is_finite(target) || !unit(rotation, q))
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "target or rotation is not finite");
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "give a finite point and a quaternion of length 1",
+                             "target or rotation of the hand is out of range or not finite");
     memcpy(world->grabs[slot].def.target, target, sizeof(vec3));
     memcpy(world->grabs[slot].def.rotation, q, sizeof q);
     sac_body_wake_slot(world, world->grabs[slot].body);

@@ -8,6 +8,7 @@ struct sac_recorder {
     sac_chunk_writer file;
     sac_array(const void *) files; /* trees, terrains and soft shapes already written, by their number */
     uint64_t wall_ns, cpu_ns;      /* of the last frame */
+    bool told;                     /* the log, that it could not be written */
 };
 
 /* ---- fields ---- */
@@ -149,11 +150,8 @@ void sac_record_policy(sac_world *world)
 
 /* ---- the frame ---- */
 
-void sac_record_frame(sac_world *world, const sac_step_def *def)
+static void record_frame(sac_world *world, struct sac_recorder *recorder, const sac_step_def *def)
 {
-    struct sac_recorder *recorder = world->recorder;
-    if (recorder) recorder->wall_ns = recorder->cpu_ns = 0;
-    if (!recorder || recorder->file.file < 0) return;
     uint64_t cpu = sac_time_thread_cpu_ns(), wall = sac_time_now_ns();
     const sac_tape *tape = &world->tape;
     if (tape->short_of) {
@@ -188,10 +186,23 @@ void sac_record_frame(sac_world *world, const sac_step_def *def)
     recorder->wall_ns = sac_time_now_ns() - wall, recorder->cpu_ns = sac_time_thread_cpu_ns() - cpu;
 }
 
+void sac_record_frame(sac_world *world, const sac_step_def *def)
+{
+    struct sac_recorder *recorder = world->recorder;
+    char text[600];
+    if (!recorder) return;
+    recorder->wall_ns = recorder->cpu_ns = 0;
+    if (recorder->file.file >= 0) record_frame(world, recorder, def);
+    if (recorder->file.error.code == SAC_OK || recorder->told) return;
+    recorder->told = true;
+    sac_world_log(world, "the recording ends: %s", sac_error_text(&recorder->file.error, text, sizeof text));
+}
+
 void sac_record_cost(const sac_world *world, uint64_t *out_wall_ns, uint64_t *out_cpu_ns)
 {
-    *out_wall_ns = world->recorder ? world->recorder->wall_ns : 0;
-    *out_cpu_ns = world->recorder ? world->recorder->cpu_ns : 0;
+    const struct sac_recorder *recorder = world ? world->recorder : NULL;
+    if (out_wall_ns) *out_wall_ns = recorder ? recorder->wall_ns : 0;
+    if (out_cpu_ns) *out_cpu_ns = recorder ? recorder->cpu_ns : 0;
 }
 
 /* ---- start and stop ---- */
@@ -235,7 +246,9 @@ sac_result sac_record_stop(sac_world *world, sac_error *error)
 {
     SAC_NEED(error, world);
     struct sac_recorder *recorder = world->recorder;
-    if (!recorder) return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "the world is not being recorded");
+    if (!recorder)
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "start with sac_record_start",
+                             "the world is not being recorded");
     sac_result result = sac_chunk_writer_close(&recorder->file, error);
     sac_array_fini(&recorder->files);
     sac_free(recorder, 1, sizeof *recorder);

@@ -77,7 +77,8 @@ sac_result sac_body_sleep(sac_world *world, sac_body_id id, sac_error *error)
     SAC_NEED(error, world);
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX)
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "there is no such body, or no longer");
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "keep ids only while their body lives",
+                             "there is no such body, or no longer");
     if (!can_sleep(world, slot)) return SAC_OK;
     /* All it touches, directly or through others: a walk whose list is the sweep's own array, which then
      * starts anew. */

@@ -340,6 +340,9 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     end(world);
     world->report.credits -= credits;
     if (out_report) *out_report = world->report;
+    if (world->report.not_finite)
+        sac_world_log(world, "frame %llu: %u bodies were about to be not finite and were stopped",
+                      (unsigned long long)world->report.frame, world->report.not_finite);
     sac_record_frame(world, def);
     return SAC_OK;
 }

@@ -1,6 +1,8 @@
 /* A world's life: its room, its shapes, and what can be said of it as a whole. */
 #include "runtime/operations_internal.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 sac_world_def sac_default_world_def(void)
@@ -58,7 +60,7 @@ static sac_result check_def(const sac_world_def *def, sac_error *error)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "start from sac_default_world_def()",
                              "the world's definition was not initialised");
     if (!sac_vec3_is_finite(def->gravity))
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "gravity is not finite");
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "give three finite numbers", "gravity is not finite");
     if (def->bodies > 1u << 24)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "at most 16,777,216", "room for %u bodies",
                              def->bodies);
@@ -98,16 +100,43 @@ bool sac_bodies_may_meet(uint32_t a, uint32_t b, void *user)
     return (x->filter.mask & y->filter.category) && (y->filter.mask & x->filter.category);
 }
 
-/* One array of the world from `old` to `room` entries; false leaves it as it was. */
-static bool grow(sac_world *world, void *pointer, size_t size, uint32_t old, uint32_t room)
+void sac_world_log(const sac_world *world, const char *format, ...)
 {
-    void **array = pointer, *fresh = sac_alloc_zero(room, size);
-    if (!fresh) return false;
-    if (old) memcpy(fresh, *array, old * size);
-    sac_free(*array, old, size);
-    *array = fresh;
-    world->bytes += (room - old) * size;
-    world->allocations++;
+    char text[640];
+    va_list arguments;
+    if (!world->def.log) return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    world->def.log(text, world->def.user);
+}
+
+enum { MOST_GROWING = 64 };
+
+/* Some arrays of the world from `old` to `room` entries, all of them or none: what is released must be as
+ * long as it is said to be. */
+typedef struct growing {
+    void *array; /* its address */
+    size_t size;
+} growing;
+
+static bool grow(sac_world *world, const growing *list, size_t count, uint32_t old, uint32_t room)
+{
+    void *fresh[MOST_GROWING];
+    size_t made = 0;
+    while (made < count && (fresh[made] = sac_alloc_zero(room, list[made].size))) made++;
+    if (made < count) {
+        while (made--) sac_free(fresh[made], room, list[made].size);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        void **array = list[i].array;
+        if (old) memcpy(fresh[i], *array, old * list[i].size);
+        sac_free(*array, old, list[i].size);
+        *array = fresh[i];
+        world->bytes += (room - old) * list[i].size;
+        world->allocations++;
+    }
     return true;
 }
 
@@ -139,30 +168,35 @@ static bool grow(sac_world *world, void *pointer, size_t size, uint32_t old, uin
     X(solver_stamp)    \
     X(seen_jnd) X(seen_group) X(seen_level) X(awake) X(awake_at) X(chosen) X(urgency) X(ground) X(ground_next)
 
+#define X(name) {&world->name, sizeof *world->name},
 bool sac_world_grow_bodies(sac_world *world, uint32_t room)
 {
-    /* Arrays grown before a failure are only longer than they need be: their old length is kept until all
-     * are. */
-    uint32_t old = world->slot_room;
-#define X(name) \
-    if (!grow(world, &world->name, sizeof *world->name, old, room)) return false;
-    BODY_ARRAYS(X)
-#undef X
+    const growing list[] = {BODY_ARRAYS(X)};
+    _Static_assert(sizeof list / sizeof *list <= MOST_GROWING, "too many arrays to grow at once");
+    if (!grow(world, list, sizeof list / sizeof *list, world->slot_room, room)) return false;
+    if (world->slot_room)
+        sac_world_log(world, "room was made for %u bodies; ask for it in the world's definition", room);
     world->slot_room = room;
     return true;
 }
 
-bool sac_world_fit_pairs(sac_world *world)
+/* Asked by the broad phase before it has room for so many pairs: no pair has a number that is not here. */
+static bool room_for_pairs(uint32_t room, void *user)
 {
-    uint32_t room = world->broad->pair_room, old = world->memory_room;
-    if (room <= old) return true;
-    if (!grow(world, &world->watch, sizeof *world->watch, old, room)) return false;
-    if (!grow(world, &world->memory, sizeof *world->memory, old, room)) return false;
-    if (!grow(world, &world->manifolds, sizeof *world->manifolds, old, room)) return false;
-    world->memory_room = room;
-    /* Every pair must find a place in the agenda. */
-    return sac_agenda_reserve(world->agenda, room, NULL) == SAC_OK;
+    sac_world *world = user;
+    const growing list[] = {X(watch) X(memory) X(manifolds)};
+    if (room > world->memory_room) {
+        if (!grow(world, list, sizeof list / sizeof *list, world->memory_room, room)) return false;
+        if (world->memory_room)
+            sac_world_log(world, "room was made for %u pairs; ask for it in the world's definition", room);
+        world->memory_room = room;
+    }
+    /* Every pair must find a place in the agenda. The first one is made with it. */
+    return !world->agenda || sac_agenda_reserve(world->agenda, room, NULL) == SAC_OK;
 }
+#undef X
+
+bool sac_world_fit_pairs(sac_world *world) { return world->broad->pair_room <= world->memory_room; }
 
 static void costs_init(sac_costs *costs)
 {
@@ -211,7 +245,11 @@ sac_result sac_world_create(const sac_world_def *def, sac_world **out_world, sac
     agenda.threads = def->tasks.threads ? def->tasks.threads : 1;
     if (agenda.pairs < pairs) agenda.pairs = pairs;
     if (agenda.entries < pairs * 8u) agenda.entries = pairs * 8u;
-    sac_broad_def broad = {.bodies = bodies, .pairs = pairs, .filter = sac_bodies_may_meet, .user = world};
+    sac_broad_def broad = {.bodies = bodies,
+                           .pairs = pairs,
+                           .filter = sac_bodies_may_meet,
+                           .room = room_for_pairs,
+                           .user = world};
     sac_solver_def solver = def->solver;
     if (solver.bodies < bodies + 1) solver.bodies = bodies + 1;
     if (solver.contacts < bodies * 6u) solver.contacts = bodies * 6u;
@@ -320,8 +358,8 @@ sac_result sac_world_add_shape(sac_world *world, const sac_form *form, sac_shape
                              "the form was not initialised");
     uint32_t slot = 0;
     while (slot < world->shape_count && world->shapes[slot].used) slot++;
-    if (slot == world->shape_room &&
-        !grow(world, &world->shapes, sizeof *world->shapes, world->shape_room, slot < 16 ? 16 : slot * 2))
+    if (slot == world->shape_room && !grow(world, &(growing){&world->shapes, sizeof *world->shapes}, 1,
+                                           world->shape_room, slot < 16 ? 16 : slot * 2))
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the shape");
     if (slot == world->shape_room) world->shape_room = slot < 16 ? 16 : slot * 2;
     if (slot == world->shape_count) world->shape_count++;
@@ -352,7 +390,8 @@ sac_result sac_world_remove_shape(sac_world *world, sac_shape_id shape, sac_erro
     SAC_NEED(error, world);
     uint32_t slot = shape_slot(world, shape);
     if (slot == UINT32_MAX)
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "there is no such shape, or no longer");
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "keep ids only while their shape lives",
+                             "there is no such shape, or no longer");
     if (world->shapes[slot].users)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "destroy them first", "%u bodies have this shape",
                              world->shapes[slot].users);

@@ -55,6 +55,9 @@ typedef struct sac_grab_id {
 
 /* ---- the world ---- */
 
+/* One line, for people: what went wrong or cost time though no call failed. A recording that could not be
+ * written, bodies that were about to be not finite, room for bodies or pairs that had to be made because too
+ * little was asked for. Mostly inside a step; must be quick, must not call the world. */
 typedef void sac_log_hook(const char *text, void *user);
 /* How much a pair matters beyond what is seen of it: times its priority, 0 to 1000. Called for pairs under
  * way, inside the step; must be quick, must not call the world. */
@@ -141,8 +144,8 @@ typedef struct sac_body_def {
     bool sensor;                           /* meets, tells, does not push */
     float gravity_scale;                   /* default 1 */
     float linear_damping, angular_damping; /* 1/s; default 0, 0.05 */
-    float most_speed, most_spin;           /* default 100 m/s, 100 rad/s */
-    bool asleep;                           /* starts asleep */
+    float most_speed, most_spin; /* of a dynamic one, also when told more; default 100 m/s, 100 rad/s */
+    bool asleep;                 /* starts asleep */
     bool never_sleeps;
     uint64_t user; /* the caller's */
     uint32_t cookie;

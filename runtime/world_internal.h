@@ -418,6 +418,8 @@ sac_result sac_world_fit_eyes(sac_world *world, const sac_viewer *viewer, sac_er
  * solver.
  */
 float sac_pair_approach(const sac_world *world, uint32_t pair);
+/* To the caller's log hook, if he has one. */
+void sac_world_log(const sac_world *world, const char *format, ...) SAC_PRINTF(2, 3);
 void sac_world_event(sac_world *world, sac_contact_event_kind kind, uint32_t pair, float impulse,
                      float speed);
 void sac_grab_break(sac_world *world, uint32_t grab);

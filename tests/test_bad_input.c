@@ -15,6 +15,7 @@ static void refused(sac_result result, const sac_error *error, const char *name)
 
 static void names(const sac_error *error, const char *field)
 {
+    CHECK_SAY(error->remedy[0] != 0, "'%s' says nothing about what to do\n", error->message);
     CHECK_SAY(strstr(error->message, field) != NULL || strstr(error->remedy, field) != NULL,
               "'%s; %s' does not name %s\n", error->message, error->remedy, field);
 }

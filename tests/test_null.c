@@ -435,6 +435,7 @@ static void test_world(void **state)
 
     sac_replay *replay = NULL;
     sac_replay_frame frame;
+    uint64_t wall, cpu;
     NEEDS(sac_record_start(P(w), P("/nowhere/x"), &error));
     NEEDS(sac_record_stop(P(w), &error));
     NEEDS(sac_record_status(P(w), &error));
@@ -442,6 +443,7 @@ static void test_world(void **state)
     NEEDS(sac_replay_step(P(replay), P(&frame), &error));
     IDLE(!sac_replay_world(P(replay)));
     IDLE(sac_replay_progress(P(replay)) == 0);
+    SILENT(sac_record_cost(P(w), P(&wall), P(&cpu)));
     SILENT(sac_replay_close(P(&replay)));
     SILENT(sac_world_destroy(P(&w)));
     sac_world_destroy(&w);

@@ -46,6 +46,10 @@ static void expect_mistake(const mistake *m)
 #define BODIES(body) SHAPES "\"bodies\": [\n" body "\n]}"
 #define EVENTS(event) \
     SHAPES "\"bodies\": [{\"shape\": \"ball\", \"name\": \"b\"}],\n\"events\": [\n" event "\n]}"
+#define CAST                                                                                     \
+    "{\"shape\": \"floor\", \"name\": \"f\"}, {\"shape\": \"ball\", \"name\": \"k\", \"kind\": " \
+    "\"kinematic\"}"
+#define ACTS(event) SHAPES "\"bodies\": [" CAST "],\n\"events\": [\n" event "\n]}"
 #define SHAPE(shape) "{\"shapes\": {\n\"s\": " shape "\n}, \"bodies\": [{\"shape\": \"s\"}]}"
 
 static void syntax_is_told_by_line(void **state)
@@ -158,9 +162,15 @@ static void meaning_is_told_by_line(void **state)
         {4, "out of range", EVENTS("{\"time\": -1, \"do\": \"destroy\", \"body\": \"b\"}")},
         {4, "names no \"body\"", EVENTS("{\"time\": 1, \"do\": \"destroy\"}")},
         {4, "there is no body \"c\"", EVENTS("{\"time\": 1, \"do\": \"destroy\", \"body\": \"c\"}")},
-        {4, "needs a \"impulse\"", EVENTS("{\"time\": 1, \"do\": \"push\", \"body\": \"b\"}")},
+        {4, "needs an \"impulse\"", EVENTS("{\"time\": 1, \"do\": \"push\", \"body\": \"b\"}")},
         {5, "does not go with",
          EVENTS("{\"time\": 1, \"do\": \"destroy\", \"body\": \"b\",\n\"impulse\": [0,0,0]}")},
+        {4, "\"push\" is for dynamic bodies",
+         ACTS("{\"time\": 1, \"do\": \"push\", \"body\": \"k\", \"impulse\": [0,1,0]}")},
+        {4, "\"push\" is for dynamic bodies",
+         ACTS("{\"time\": 1, \"do\": \"push\", \"body\": \"f\", \"impulse\": [0,1,0]}")},
+        {4, "cannot be thrown",
+         ACTS("{\"time\": 1, \"do\": \"throw\", \"body\": \"f\", \"velocity\": [0,1,0]}")},
         {4, "there from the start", EVENTS("{\"time\": 1, \"do\": \"create\", \"body\": \"b\"}")},
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) expect_mistake(&list[i]);

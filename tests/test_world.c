@@ -1,4 +1,6 @@
 /* The world through its door: falling, resting, pushing, telling, holding. */
+#include <unistd.h>
+
 #include "tests/world_play.h"
 
 static const float SLOP = 0.0015f; /* the solver leaves half a millimetre; softness under gravity adds some */
@@ -561,6 +563,58 @@ static void test_kinds_on_the_fly(void **state)
     sac_world_destroy(&world);
 }
 
+/* What is told to a body never makes it faster than it may be, also while it waits for its turn. */
+static void test_limits_hold_for_what_is_told(void **state)
+{
+    (void)state;
+    const float fast[3] = {0, 60, 80}, turning[3] = {30, 0, -40};
+    sac_world_def def = play_def();
+    sac_world *world = play_create(&def);
+    sac_body_def body = play_body_def(play_ball(world, 0.1f), SAC_BODY_DYNAMIC, 0, 0, 0);
+    body.most_speed = 5, body.most_spin = 2, body.mass = 1;
+    memcpy(body.velocity, fast, sizeof fast), memcpy(body.spin, turning, sizeof turning);
+    sac_body_id id = play_make(world, &body);
+    for (int way = 0; way < 5; way++) {
+        if (way == 1) CHECK(sac_body_set_velocity(world, id, fast, turning, NULL) == SAC_OK);
+        if (way == 2) CHECK(sac_body_push(world, id, fast, NULL, NULL) == SAC_OK);
+        if (way == 3) { /* one that moves as told may be as fast as it likes, until it is set free */
+            CHECK(sac_body_set_kind(world, id, SAC_BODY_KINEMATIC, NULL) == SAC_OK);
+            CHECK(sac_body_set_velocity(world, id, fast, turning, NULL) == SAC_OK);
+            CHECK(play_state(world, id).velocity[2] == 80);
+            CHECK(sac_body_set_kind(world, id, SAC_BODY_DYNAMIC, NULL) == SAC_OK);
+        }
+        if (way == 4) CHECK(sac_body_set_motion(world, id, 1, 0, 0, 1, 0.5f, NULL) == SAC_OK);
+        sac_body_state s = play_state(world, id);
+        float most = way == 4 ? 1 : 5, spin = way == 4 ? 0.5f : 2;
+        CHECK_SAY(fabsf(glm_vec3_norm(s.velocity) - most) < 1e-4f, "way %d: %g m/s\n", way,
+                  (double)glm_vec3_norm(s.velocity));
+        CHECK_SAY(fabsf(glm_vec3_norm(s.spin) - spin) < 1e-4f, "way %d: %g rad/s\n", way,
+                  (double)glm_vec3_norm(s.spin));
+        CHECK(s.velocity[1] > 0 && s.spin[2] < 0);
+    }
+    sac_world_destroy(&world);
+}
+
+/* Where a body was told to be is forgotten when it stops to be one that is told. */
+static void test_told_no_more(void **state)
+{
+    (void)state;
+    sac_world_def def = play_def();
+    def.gravity[1] = 0;
+    sac_world *world = play_create(&def);
+    sac_body_id id = play_body(world, play_ball(world, 0.1f), SAC_BODY_KINEMATIC, 0, 0, 0);
+    for (int kind = SAC_BODY_STATIC; kind <= SAC_BODY_DYNAMIC; kind += 2) {
+        CHECK(sac_body_move_to(world, id, (float[3]){3, 0, 0}, play_upright, NULL) == SAC_OK);
+        CHECK(sac_body_set_kind(world, id, (sac_body_kind)kind, NULL) == SAC_OK);
+        play_frames(world, 3);
+        CHECK(sac_body_set_kind(world, id, SAC_BODY_KINEMATIC, NULL) == SAC_OK);
+        play_frames(world, 3);
+        CHECK_SAY(play_state(world, id).centre[0] == 0, "went to %g\n",
+                  (double)play_state(world, id).centre[0]);
+    }
+    sac_world_destroy(&world);
+}
+
 static void test_destroy_wakes_what_lay_on_it(void **state)
 {
     (void)state;
@@ -650,6 +704,41 @@ static void test_support_that_changes_wakes(void **state)
 }
 
 /* One that is put to sleep by hand leaves the others as they are, also when there is little time. */
+/* Nobody has looked yet at what a body that starts asleep, or is put to sleep at once, lies on. */
+static void test_sleepers_fall_when_support_goes(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 8; way++) {
+        sac_world_def def = play_def();
+        sac_world *world = play_create(&def);
+        play_floor(world);
+        sac_body_id shelf = play_body(world, play_box(world, 0.5f, 0.1f, 0.5f), SAC_BODY_STATIC, 0, 1, 0);
+        sac_body_id beside = {0}, pile[3];
+        for (int i = 0; i < 3; i++) {
+            sac_body_def box = play_body_def(play_box(world, 0.1f, 0.1f, 0.1f), SAC_BODY_DYNAMIC, 0,
+                                             1.2f + 0.2f * (float)i, 0);
+            box.asleep = way < 4;
+            pile[i] = play_make(world, &box);
+            box.position[0] = 3, box.position[1] = 0.1f;
+            if (i == 0) beside = play_make(world, &box);
+            if (way >= 4) CHECK(sac_body_sleep(world, pile[i], NULL) == SAC_OK);
+        }
+        if (way >= 4) CHECK(sac_body_sleep(world, beside, NULL) == SAC_OK);
+        if (way % 2) play_frames(world, 20);
+        CHECK(!play_state(world, pile[2]).awake);
+        if (way / 2 % 2)
+            CHECK(sac_body_set_pose(world, shelf, (float[3]){0, 1, 5}, play_upright, NULL) == SAC_OK);
+        else
+            CHECK(sac_body_destroy(world, shelf, NULL) == SAC_OK);
+        play_frames(world, 90);
+        for (int i = 0; i < 3; i++)
+            CHECK_SAY(play_state(world, pile[i]).centre[1] < 0.6f, "way %d: box %d hangs at %g\n", way, i,
+                      (double)play_state(world, pile[i]).centre[1]);
+        CHECK(!play_state(world, beside).awake); /* it is none of its business */
+        sac_world_destroy(&world);
+    }
+}
+
 static void test_sleep_by_hand(void **state)
 {
     (void)state;
@@ -870,6 +959,40 @@ static void test_stale_ids(void **state)
     sac_world_destroy(&world);
 }
 
+/* ---- what the log is told ---- */
+
+typedef struct heard {
+    int bodies, pairs, recording;
+    bool named;
+} heard;
+
+static void listen(const char *text, void *user)
+{
+    heard *h = user;
+    h->bodies += strstr(text, "bodies;") != NULL;
+    h->pairs += strstr(text, "pairs;") != NULL;
+    h->recording += strstr(text, "the recording ends") != NULL;
+    h->named |= strstr(text, "/dev/full") != NULL;
+}
+
+static void test_log_is_told(void **state)
+{
+    (void)state;
+    heard h = {0};
+    sac_world_def def = play_def();
+    def.bodies = 16, def.pairs = 8;
+    def.log = listen, def.user = &h;
+    sac_world *world = play_create(&def);
+    bool full = access("/dev/full", W_OK) == 0 && sac_record_start(world, "/dev/full", NULL) == SAC_OK;
+    CHECK(h.bodies == 0 && h.pairs == 0); /* what was asked for is no news */
+    sac_shape_id ball = play_ball(world, 0.2f);
+    for (int i = 0; i < 40; i++) play_body(world, ball, SAC_BODY_DYNAMIC, 0.1f * (float)i, 0, 0);
+    CHECK(h.bodies == 2 && h.pairs > 0);
+    play_frames(world, 120);
+    CHECK(!full || (h.recording == 1 && h.named));
+    sac_world_destroy(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -887,13 +1010,17 @@ int main(void)
         cmocka_unit_test(test_events_balance),
         cmocka_unit_test(test_move_events),
         cmocka_unit_test(test_kinds_on_the_fly),
+        cmocka_unit_test(test_limits_hold_for_what_is_told),
+        cmocka_unit_test(test_told_no_more),
         cmocka_unit_test(test_destroy_wakes_what_lay_on_it),
         cmocka_unit_test(test_support_that_changes_wakes),
+        cmocka_unit_test(test_sleepers_fall_when_support_goes),
         cmocka_unit_test(test_sleep_by_hand),
         cmocka_unit_test(test_grab_reaches_and_holds),
         cmocka_unit_test(test_grab_has_limits),
         cmocka_unit_test(test_grab_comes_first),
         cmocka_unit_test(test_stale_ids),
+        cmocka_unit_test(test_log_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 #include <unistd.h>
@@ -126,13 +127,106 @@ static void test_while_recording(void **state)
     unlink(path);
 }
 
+/* ---- no memory ---- */
+
+/* Knows what it gave and looks after its edges, and gives nothing from the call `last` on, or not that once.
+ */
+typedef struct strict_memory {
+    uint64_t calls, last;
+    bool once, wrong_size, overrun;
+    int64_t pieces;
+} strict_memory;
+enum { EDGE = 64 };
+
+static void *strict_allocate(size_t size, size_t alignment, void *user)
+{
+    strict_memory *m = user;
+    unsigned char *piece;
+    m->calls++;
+    if (m->last && (m->once ? m->calls == m->last : m->calls >= m->last)) return NULL;
+    if (alignment > EDGE || posix_memalign((void **)&piece, EDGE, size + 2 * EDGE)) return NULL;
+    m->pieces++;
+    memcpy(piece, &size, sizeof size);
+    memset(piece + EDGE + size, 0xa5, EDGE);
+    return piece + EDGE;
+}
+
+static void strict_release(void *given, size_t size, void *user)
+{
+    strict_memory *m = user;
+    unsigned char *piece = (unsigned char *)given - EDGE;
+    size_t was;
+    memcpy(&was, piece, sizeof was);
+    m->wrong_size |= was != size;
+    for (int i = 0; i < EDGE; i++) m->overrun |= piece[EDGE + was + i] != 0xa5;
+    m->pieces--;
+    free(piece);
+}
+
+/* A crowd for which a small world must grow, twice. */
+static void crowd_in(sac_world *world)
+{
+    sac_form form;
+    sac_shape_id ball, floor;
+    sac_rng rng = sac_rng_seed(3);
+    assert_int_equal(sac_form_sphere(&form, 0.2f, NULL), SAC_OK);
+    if (sac_world_add_shape(world, &form, &ball, NULL) != SAC_OK) return;
+    assert_int_equal(sac_form_plane(&form, (float[3]){0, 1, 0}, 0, NULL), SAC_OK);
+    if (sac_world_add_shape(world, &form, &floor, NULL) != SAC_OK) return;
+    sac_body_def body = sac_default_body_def();
+    body.kind = SAC_BODY_STATIC, body.shape = floor;
+    sac_body_create(world, &body, NULL, NULL);
+    body.kind = SAC_BODY_DYNAMIC, body.shape = ball;
+    uint32_t made = sac_world_bodies(world, NULL, 0);
+    for (int i = 0; i < 40; i++) {
+        for (int k = 0; k < 3; k++) body.position[k] = sac_rng_range(&rng, -0.5f, 0.5f) + (k == 1);
+        sac_result result = sac_body_create(world, &body, NULL, NULL);
+        assert_true(result == SAC_OK || result == SAC_ERROR_MEMORY);
+        made += result == SAC_OK;
+        assert_int_equal(sac_world_bodies(world, NULL, 0), made);
+    }
+    sac_step_def step = sac_default_step_def();
+    step.budget_ns = 0;
+    for (int f = 0; f < 6; f++) {
+        sac_result result = sac_world_step(world, &step, NULL, NULL);
+        assert_true(result == SAC_OK || result == SAC_ERROR_MEMORY);
+    }
+    assert_int_equal(sac_world_bodies(world, NULL, 0), made);
+}
+
+/* Whichever allocation fails, for good or once: nothing is written where nothing is, and all goes back as it
+ * came. */
+static void test_without_memory(void **state)
+{
+    (void)state;
+    uint64_t all = 0;
+    for (int once = 0; once < 2; once++)
+        for (uint64_t last = 0; last <= all; last++) {
+            strict_memory m = {.last = last, .once = once};
+            sac_set_allocator(&(sac_allocator){strict_allocate, strict_release, &m});
+            sac_world_def def = sac_default_world_def();
+            sac_world *world = NULL;
+            def.bodies = 4, def.pairs = 4, def.agenda.pairs = 8, def.agenda.entries = 4096;
+            def.clock = sac_clock_credits(500);
+            if (sac_world_create(&def, &world, NULL) == SAC_OK) crowd_in(world);
+            sac_world_destroy(&world);
+            sac_set_allocator(NULL);
+            if (last == 0) all = m.calls;
+            if (m.wrong_size || m.overrun || m.pieces)
+                print_error("    allocation %llu of %llu%s\n", (unsigned long long)last,
+                            (unsigned long long)all, once ? ", once" : "");
+            assert_false(m.overrun);
+            assert_false(m.wrong_size);
+            assert_int_equal(m.pieces, 0);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exhaustive_time),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_short_of_time),
-        cmocka_unit_test(test_while_recording),
+        cmocka_unit_test(test_exhaustive_time), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_short_of_time),   cmocka_unit_test(test_while_recording),
+        cmocka_unit_test(test_without_memory), /* sets its own allocator */
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
