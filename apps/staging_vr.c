@@ -346,6 +346,7 @@ sac_result sac_plan_billiards(sac_plan *p)
     def.mass = 0.17f;
     def.material = (sac_material){.friction = 0.12f, .restitution = 0.93f, .rolling = 0.0004f};
     def.angular_damping = 0.1f;
+    def.most_spin = 2 * STROKE / BALL;
     def.never_sleeps = true; /* every blow counts, the first one too */
     def.position[1] = CLOTH_Y + BALL;
     def.position[2] = TABLE_Z + 0.55f * TABLE_LONG;

@@ -100,9 +100,9 @@ void sac_solver_single(sac_solver *solver, float dt)
     struct sac_solver_private *own = solver->own;
     sac_bodies_take(solver, dt);
     sac_bodies_drive(own, 0, solver->body_count);
-    sac_bodies_give(solver);
+    sac_bodies_give(solver, dt);
     for (uint32_t i = 0; i < solver->contact_count; i++) respond(solver, &solver->contacts[i]);
     sac_bodies_take(solver, dt);
     sac_bodies_move(own, 0, solver->body_count, dt);
-    sac_bodies_give(solver);
+    sac_bodies_give(solver, dt);
 }

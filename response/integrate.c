@@ -75,12 +75,20 @@ void sac_bodies_move(struct sac_solver_private *own, uint32_t first, uint32_t la
     }
 }
 
-void sac_bodies_give(sac_solver *solver)
+/* What contacts gave it is within its limits too, and so is its way. */
+static void keep_limits(sac_hot_body *hot, float dt)
+{
+    limit(hot->v, hot->most_speed), limit(hot->w, hot->most_spin);
+    limit(hot->moved, hot->most_speed * dt), limit(hot->turned, hot->most_spin * dt);
+}
+
+void sac_bodies_give(sac_solver *solver, float dt)
 {
     struct sac_solver_private *own = solver->own;
     for (uint32_t i = 0; i < solver->body_count; i++) {
         sac_solver_body *body = &solver->bodies[i];
-        const sac_hot_body *hot = &own->hot[i];
+        sac_hot_body *hot = &own->hot[i];
+        keep_limits(hot, dt);
         /* Overflow in spite of all: the body stays where it was, with the velocity it had. */
         if (!usable(hot->v, 3) || !usable(hot->w, 3) || !usable(hot->moved, 3) || !usable(hot->turned, 3)) {
             if (!usable(body->v, 3)) memset(body->v, 0, sizeof body->v);

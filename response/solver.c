@@ -364,7 +364,7 @@ static void solve_set(run *r, const sac_solver_step *step, float dt, sac_solver_
     sac_bodies_take(solver, h);
     if (reached(r)) {
         sac_bodies_move(own, 0, solver->body_count, dt);
-        sac_bodies_give(solver);
+        sac_bodies_give(solver, dt);
         return;
     }
     sac_colours_find(solver);
@@ -398,7 +398,7 @@ static void solve_set(run *r, const sac_solver_step *step, float dt, sac_solver_
     r->kernel = own->kernel->finish;
     over_bundles(r, 0, own->bundle_count);
     sac_holds_give(solver, (float)substeps);
-    sac_bodies_give(solver);
+    sac_bodies_give(solver, dt);
     for (uint32_t i = SAC_SLOT_COLOURS; i < SAC_SLOTS; i++) report->colours += own->slot_count[i] > 0;
     report->overflow = own->slot_count[SAC_SLOT_ALONE] + own->slot_count[SAC_SLOT_ALONE_FIXED];
 }

@@ -145,7 +145,7 @@ size_t sac_bundles_most(uint32_t contacts);
 void sac_bodies_take(sac_solver *solver, float h);
 void sac_bodies_drive(struct sac_solver_private *own, uint32_t first, uint32_t last);
 void sac_bodies_move(struct sac_solver_private *own, uint32_t first, uint32_t last, float h);
-void sac_bodies_give(sac_solver *solver);
+void sac_bodies_give(sac_solver *solver, float dt);
 
 /* ---- grab_constraint.c ---- */
 void sac_holds_take(sac_solver *solver, float h, float substeps);

@@ -55,8 +55,7 @@ static bool is_driven(const sac_world *world, uint32_t slot)
 static bool pushes(const sac_solver_contact *c)
 {
     float total = 0;
-    /* Cut short before its first sub-step it has counted nothing, but has pushed. */
-    for (uint32_t k = 0; k < c->count; k++) total += c->points[k].total + c->points[k].impulse;
+    for (uint32_t k = 0; k < c->count; k++) total += c->points[k].total;
     return total > 0;
 }
 
@@ -75,6 +74,8 @@ static void allow_lifts(sac_world *world, uint32_t contacts)
         for (uint32_t i = 0; i < c->count; i++) deepest = fmaxf(deepest, -c->points[i].separation);
         float thin = fminf(world->hot[pair->a].thickness, world->hot[pair->b].thickness);
         float lift = pace * (deepest - DEEP * thin);
+        /* No contact brought that about. */
+        if (world->memory[world->contact_root[k]].inside) lift = FLT_MAX;
         /* Nobody but the one that is in it can get out of what does not yield. */
         if (!(world->solver->bodies[c->a].inverse_mass > 0 && world->solver->bodies[c->b].inverse_mass > 0) &&
             deepest > world->solver->def.slop)
@@ -86,6 +87,7 @@ static void allow_lifts(sac_world *world, uint32_t contacts)
 typedef enum deed { SUM_UP, SLOW_DOWN, SUM_LIFTS, HOLD_BACK } deed;
 
 typedef struct account {
+    bool all;           /* cut short before its first sub-step a set has counted nothing, but has pushed */
     double net, gained; /* by all together; by those who did */
     double owed;        /* was to be taken back, and is more than they move with */
     double lifts;       /* more than they may */
@@ -125,7 +127,7 @@ static bool over_bodies(sac_world *world, uint32_t contacts, uint32_t mark, deed
     for (uint32_t k = 0; k < contacts; k++) {
         const sac_solver_contact *c = &world->solver->contacts[k];
         const sac_broad_pair *pair = &world->broad->pairs[world->contact_root[k]];
-        if (!pushes(c)) continue;
+        if (!sum->all && !pushes(c)) continue;
         if (is_driven(world, pair->a) || is_driven(world, pair->b)) return false;
         for (int side = 0; side < 2; side++) {
             uint32_t slot = side ? pair->b : pair->a;
@@ -140,9 +142,9 @@ static bool over_bodies(sac_world *world, uint32_t contacts, uint32_t mark, deed
     return true;
 }
 
-void sac_world_balance(sac_world *world, uint32_t contacts, uint32_t stamp)
+void sac_world_balance(sac_world *world, uint32_t contacts, uint32_t stamp, bool cut)
 {
-    account sum = {0};
+    account sum = {.all = cut};
     uint32_t mark = 4 * stamp;
     if (!over_bodies(world, contacts, mark, SUM_UP, 0, &sum) || !(sum.net > 0)) return;
     over_bodies(world, contacts, mark + 1, SLOW_DOWN, sum.net / sum.gained, &sum);

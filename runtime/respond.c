@@ -91,6 +91,9 @@ static uint32_t list_contacts(sac_world *world)
             wake_partner(world, pair->a, pair->b);
             wake_partner(world, pair->b, pair->a);
         }
+        /* Two that were put into each other do not rest before they are out. */
+        if (world->memory[p].inside && sac_body_dynamic(world, pair->a) && sac_body_dynamic(world, pair->b))
+            world->rest_seconds[pair->a] = world->rest_seconds[pair->b] = 0;
         world->contact_pair[count++] = p;
     }
     return count;
@@ -415,7 +418,7 @@ static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
     sac_solver_solve(solver, &step, &stop, world->tasks, &report);
     sac_tape_close(&world->tape, &stop);
-    sac_world_balance(world, used, stamp);
+    sac_world_balance(world, used, stamp, report.substeps == 0);
     read_bodies(world, stamp);
     for (uint32_t k = 0; k < used; k++) read_contact(world, world->contact_root[k], &solver->contacts[k]);
     if (tier == 0) sac_grabs_read(world, grabs);

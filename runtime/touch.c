@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+/* Of the thinner one's thickness: deeper no motion brings two before they are looked at. */
+static const float INSIDE = 0.25f;
 /* The stop is asked between chunks, whatever the number of threads. */
 enum { CHUNK = 64, AHEAD = 3, FAR_AHEAD = 8 };
 /* Contacts of a pair when time is short: two still keep it from turning into the other. */
@@ -97,6 +99,7 @@ static void read_entry(reading *job, uint32_t e, uint32_t most, uint32_t worker)
         job->credits[worker] += tests;
         return;
     }
+    bool first = fresh && !memory->refined;
     if (fresh) {
         sac_pairs pending, done;
         sac_agenda_front(agenda, e, &pending, &done);
@@ -148,6 +151,8 @@ static void read_entry(reading *job, uint32_t e, uint32_t most, uint32_t worker)
             memcpy(memory->point_b, m->points[deepest].local_b, sizeof memory->point_b);
         }
     }
+    float thin = fminf(world->hot[pair->a].thickness, world->hot[pair->b].thickness);
+    memory->inside = first ? memory->depth > INSIDE * thin : memory->inside && memory->depth > 0;
     job->credits[worker] += tests;
 }
 

@@ -102,6 +102,7 @@ typedef struct sac_pair_memory {
     uint8_t level, levels, group;
     bool known : 1; /* read at least once */
     bool sensor : 1;
+    bool inside : 1;              /* far into each other when first read: somebody put them there */
     float point_a[3], point_b[3]; /* deepest when it was read, local to both bodies */
 } sac_pair_memory;
 _Static_assert(sizeof(sac_pair_memory) == SAC_CACHE_LINE, "a pair's memory is one cache line");
@@ -347,8 +348,9 @@ void sac_world_read_contacts(sac_world *world); /* touch.c: fronts and memory in
 void sac_world_pull_soft(sac_world *world);
 void sac_world_respond(sac_world *world, uint32_t substeps); /* respond.c: manifolds into motion */
 void sac_world_respond_soft(sac_world *world);
-/* balance.c: what the contacts of a set made out of nothing is taken back. */
-void sac_world_balance(sac_world *world, uint32_t contacts, uint32_t stamp);
+/* balance.c: what the contacts of a set made out of nothing is taken back; `cut`: no sub-step was finished.
+ */
+void sac_world_balance(sac_world *world, uint32_t contacts, uint32_t stamp, bool cut);
 /* What comes after the solver: fast bodies, a quarter of what is `left` at the most, and the end. */
 double sac_world_tail_ns(const sac_world *world, double left);
 void sac_world_limit_fast(sac_world *world); /* fast.c: nobody tunnels */

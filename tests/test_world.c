@@ -595,6 +595,36 @@ static void test_limits_hold_for_what_is_told(void **state)
     sac_world_destroy(&world);
 }
 
+/* Nor does what hits it, whatever that is. */
+static void test_limits_hold_for_blows(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 2; kind++) {
+        sac_world_def def = play_def();
+        def.gravity[1] = 0;
+        sac_world *world = play_create(&def);
+        sac_shape_id ball = play_ball(world, 0.2f);
+        sac_body_def body = play_body_def(ball, SAC_BODY_DYNAMIC, 0, 0, 0);
+        body.most_speed = 5, body.mass = 1, body.material.restitution = 1;
+        sac_body_id id = play_make(world, &body);
+        body = play_body_def(ball, kind ? SAC_BODY_KINEMATIC : SAC_BODY_DYNAMIC, -1, 0, 0);
+        body.velocity[0] = 60, body.material.restitution = 1;
+        if (!kind) body.mass = 100;
+        play_make(world, &body);
+        float fastest = 0, farthest = 0, x = 0;
+        for (int f = 0; f < 6; f++) {
+            play_frames(world, 1);
+            sac_body_state s = play_state(world, id);
+            fastest = fmaxf(fastest, glm_vec3_norm(s.velocity));
+            farthest = fmaxf(farthest, fabsf(s.centre[0] - x));
+            x = s.centre[0];
+        }
+        CHECK_SAY(fastest > 4 && fastest < 5.001f, "%g m/s\n", (double)fastest);
+        CHECK_SAY(farthest < 5.001f / 90, "%g m in a frame\n", (double)farthest);
+        sac_world_destroy(&world);
+    }
+}
+
 /* Where a body was told to be is forgotten when it stops to be one that is told. */
 static void test_told_no_more(void **state)
 {
@@ -1011,6 +1041,7 @@ int main(void)
         cmocka_unit_test(test_move_events),
         cmocka_unit_test(test_kinds_on_the_fly),
         cmocka_unit_test(test_limits_hold_for_what_is_told),
+        cmocka_unit_test(test_limits_hold_for_blows),
         cmocka_unit_test(test_told_no_more),
         cmocka_unit_test(test_destroy_wakes_what_lay_on_it),
         cmocka_unit_test(test_support_that_changes_wakes),
