@@ -51,7 +51,8 @@ typedef struct growth {
 static bool grow_all(growth *list, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        list[i].fresh = sac_alloc(list[i].count, list[i].size);
+        /* Zeroed, so that no step pays for the first touch of a page. */
+        list[i].fresh = sac_alloc_zero(list[i].count, list[i].size);
         if (list[i].fresh) continue;
         while (i > 0) i--, sac_free(list[i].fresh, list[i].count, list[i].size);
         return false;

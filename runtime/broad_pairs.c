@@ -42,8 +42,8 @@ sac_result sac_pairs_reserve(sac_broad *broad, uint32_t room, sac_error *error)
                              "%u pairs of bodies are too many", room);
     while (((uint32_t)1 << bits) < room) bits++;
     size_t words = word_count(room), buckets = (size_t)1 << bits;
-    sac_broad_pair *pairs = sac_alloc(room, sizeof *pairs);
-    uint32_t *begun = sac_alloc(room, sizeof *begun), *ended = sac_alloc(room, sizeof *ended);
+    sac_broad_pair *pairs = sac_alloc_zero(room, sizeof *pairs);
+    uint32_t *begun = sac_alloc_zero(room, sizeof *begun), *ended = sac_alloc_zero(room, sizeof *ended);
     uint32_t *heads = sac_alloc(buckets, sizeof *heads);
     uint64_t *numbers = sac_alloc(words, sizeof *numbers);
     sac_broad_mate *mates = sac_alloc_zero(sac_rows_room(room), sizeof *mates);

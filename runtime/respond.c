@@ -41,13 +41,12 @@ void sac_pair_met(sac_world *world, uint32_t p, float impulse, float total, floa
     if (met >= HIT_SPEED) sac_world_event(world, SAC_CONTACT_HIT, p, total, met);
 }
 
-/* Room for the list of contacts of this frame. */
-static bool fit_contacts(sac_world *world, uint32_t count)
+bool sac_world_fit_contacts(sac_world *world, uint32_t count)
 {
     if (count <= world->contact_room) return true;
     uint32_t room = world->contact_room ? world->contact_room : 1024;
     while (room < count) room *= 2;
-    uint32_t *pair = sac_alloc(room, sizeof *pair), *root = sac_alloc(room, sizeof *root);
+    uint32_t *pair = sac_alloc_zero(room, sizeof *pair), *root = sac_alloc_zero(room, sizeof *root);
     if (!pair || !root) {
         sac_free(pair, room, sizeof *pair);
         sac_free(root, room, sizeof *root);
@@ -79,7 +78,7 @@ static uint32_t list_contacts(sac_world *world)
 {
     const sac_agenda *agenda = world->agenda;
     uint32_t count = 0;
-    if (!fit_contacts(world, agenda->count)) return 0;
+    if (!sac_world_fit_contacts(world, agenda->count)) return 0;
     for (uint32_t e = 0; e < agenda->count; e++) {
         uint32_t p = agenda->tag[e];
         if (world->manifolds[p].count == 0 || world->memory[p].sensor) continue;
@@ -373,6 +372,7 @@ static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t
     uint64_t began = sac_world_now(world);
     world->extra_count = 0;
     uint32_t most_bodies = 1 + world->chosen_count + contacts;
+    if (most_bodies > 1 + world->body_count) most_bodies = 1 + world->body_count;
     if (sac_solver_begin(solver, most_bodies, contacts, world->grabs_used, NULL) != SAC_OK) return false;
     solver->bodies[FIXED] = (sac_solver_body){.most_speed = FLT_MAX, .most_spin = FLT_MAX};
     for (uint32_t i = 0; i < world->chosen_count; i++)

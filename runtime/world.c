@@ -257,10 +257,11 @@ sac_result sac_world_create(const sac_world_def *def, sac_world **out_world, sac
     if (result == SAC_OK) result = sac_agenda_create(&agenda, &world->agenda, error);
     if (result == SAC_OK) result = sac_solver_create(&solver, &world->solver, error);
     if (result == SAC_OK) result = sac_tasks_create(&def->tasks, &world->tasks, error);
-    if (result == SAC_OK && (!sac_world_grow_bodies(world, bodies) || !sac_world_fit_pairs(world) ||
-                             !sac_array_reserve(&world->moved, bodies) ||
-                             !sac_array_reserve(&world->contact_events, bodies * 4u) ||
-                             !sac_array_reserve(&world->pending_ends, 64)))
+    if (result == SAC_OK &&
+        (!sac_world_grow_bodies(world, bodies) || !sac_world_fit_pairs(world) ||
+         !sac_world_fit_contacts(world, bodies * 6u) || !sac_array_reserve(&world->moved, bodies) ||
+         !sac_array_reserve(&world->contact_events, bodies * 4u) ||
+         !sac_array_reserve(&world->pending_ends, 64)))
         result =
             sac_error_set(error, SAC_ERROR_MEMORY, "ask for less room", "no memory for %u bodies", bodies);
     if (result == SAC_OK) result = sac_world_set_policy(world, def->policy ? def->policy : "jnd", error);

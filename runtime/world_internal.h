@@ -389,6 +389,8 @@ void sac_pair_met(sac_world *world, uint32_t pair, float impulse, float total, f
 
 /* ---- shared by several stages ---- */
 
+/* Room for the list of contacts of a frame. */
+bool sac_world_fit_contacts(sac_world *world, uint32_t count);
 /* Room for pair memory up to the broad phase's room. */
 bool sac_world_fit_pairs(sac_world *world);
 void sac_pairs_begun_and_ended(sac_world *world); /* events.c: memory of new and gone pairs */

@@ -66,8 +66,9 @@ static bool fit(sac_agenda *agenda, uint32_t capacity)
 #define X(whose, type, name) bytes += padded(capacity * sizeof(type));
     ARRAYS(X)
 #undef X
-    char *storage = sac_alloc(bytes, 1);
-    uint32_t *arena = sac_alloc(arena_size, sizeof *arena);
+    /* Zeroed, so that no frame pays for the first touch of a page. */
+    char *storage = sac_alloc_zero(bytes, 1);
+    uint32_t *arena = sac_alloc_zero(arena_size, sizeof *arena);
     if (!storage || !arena) {
         sac_free(storage, bytes, 1);
         sac_free(arena, arena_size, sizeof *arena);
