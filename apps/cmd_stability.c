@@ -183,12 +183,10 @@ int sac_cmd_stability(int argc, char **argv)
         options,
         sizeof options / sizeof *options,
         "A load is held when no frame was late and no body left the box; how many bodies had to stand still "
-        "for "
-        "it\nis said beside it. A late frame counts against the "
-        "engine\n"
-        "only when its thread used more CPU time than the budget (and the most the spin loop did). The "
-        "whole\n"
-        "search takes tens of minutes, --quick about one."};
+        "for it\nis said beside it. A late frame counts against the engine only when its thread used more "
+        "CPU "
+        "time\nthan the budget, the most the spin loop went over, and 50 us. The whole search takes tens of "
+        "minutes,\n--quick about one."};
     int count, code = sac_options_parse(&command, argc, argv, &common, NULL, 0, &count);
     if (code >= 0) return code;
     sac_console_init("stability", &common);

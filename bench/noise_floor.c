@@ -1,5 +1,7 @@
 #include "bench/noise_floor.h"
 
+#include <math.h>
+
 #include "base/clock.h"
 
 bool sac_noise_floor_spin(sac_noise_floor *floor, uint64_t budget_ns)
@@ -29,10 +31,10 @@ sac_percentiles sac_noise_floor_cpu_us(sac_noise_floor *floor)
 
 uint64_t sac_noise_floor_allowance_ns(const sac_noise_floor *floor, size_t first)
 {
-    double most = 1;
+    double most = 0;
     for (size_t i = first; i < floor->cpu_us.count; i++)
         if (floor->cpu_us.data[i] > most) most = floor->cpu_us.data[i];
-    return (uint64_t)((most < 250 ? most : 250) * 1e3);
+    return (uint64_t)(fmin(most + 50, 250) * 1e3);
 }
 
 void sac_noise_floor_clear(sac_noise_floor *floor) { floor->wall_us.count = floor->cpu_us.count = 0; }

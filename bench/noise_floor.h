@@ -28,8 +28,8 @@ bool sac_noise_floor_spin(sac_noise_floor *floor, uint64_t budget_ns);
 /* These two sort what was kept. */
 sac_percentiles sac_noise_floor_wall_us(sac_noise_floor *floor);
 sac_percentiles sac_noise_floor_cpu_us(sac_noise_floor *floor);
-/* How far CPU time itself may lie beyond a budget without the program's fault: the most seen of the spin loop
- * from spin `first` on, at most 250 microseconds, at least 1 (reading the clocks). Ask before sorting. */
+/* How far CPU time may lie beyond a budget that is held all the same: 50 microseconds more than the most seen
+ * of the spin loop from spin `first` on, 250 at the most. Ask before sorting. */
 uint64_t sac_noise_floor_allowance_ns(const sac_noise_floor *floor, size_t first);
 /* Forgets what was kept, keeps the memory. */
 void sac_noise_floor_clear(sac_noise_floor *floor);

@@ -512,10 +512,10 @@ static void refused(void **state)
         const char *said;
     } cases[] = {
         {{"xr", NULL}, 2, "which scene"},
-        {{"xr", "nosuch", NULL}, 1, "nosuch"},
+        {{"xr", "nosuch", NULL}, 2, "nosuch"},
         {{"xr", "billiards", "--gaze-log", "g.csv", NULL}, 2, "--consent"},
         {{"xr", "billiards", "--gaze", "nowhere.csv", NULL}, 1, "nowhere.csv"},
-        {{"xr", "billiards", "--policy", "jdn", NULL}, 1, "jnd"},
+        {{"xr", "billiards", "--policy", "jdn", NULL}, 2, "jnd"},
         {{"xr", "billiards", "--samples", "1000", NULL}, 2, "samples"},
         {{"SACCADE_XR_MANIFEST=/nowhere.json", "xr", "billiards", NULL}, 1, "no OpenXR runtime"},
         {{"XDG_RUNTIME_DIR=/nowhere", "xr", "billiards", NULL}, 1, "does not answer"},
