@@ -2,7 +2,7 @@
  *
  * Index: sac_transform  sac_transform_identity  sac_transform_point  sac_transform_relative
  *        sac_transform_between
- *        sac_box_empty  sac_box_add  sac_box_diagonal  sac_vec3_is_finite
+ *        sac_box_empty  sac_box_add  sac_boxes_overlap  sac_box_diagonal  sac_vec3_is_finite
  */
 #ifndef SAC_BASE_GEOMETRY_H
 #define SAC_BASE_GEOMETRY_H
@@ -121,6 +121,12 @@ static inline void sac_box_add(sac_box *box, const float point[3])
         box->low[i] = fminf(box->low[i], point[i]);
         box->high[i] = fmaxf(box->high[i], point[i]);
     }
+}
+
+static inline bool sac_boxes_overlap(const sac_box *a, const sac_box *b)
+{
+    return a->low[0] <= b->high[0] && a->high[0] >= b->low[0] && a->low[1] <= b->high[1] &&
+           a->high[1] >= b->low[1] && a->low[2] <= b->high[2] && a->high[2] >= b->low[2];
 }
 
 static inline float sac_box_diagonal(const sac_box *box)

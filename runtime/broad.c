@@ -129,12 +129,6 @@ static sac_box tidy(const sac_box *box)
     return out;
 }
 
-static bool overlap(const sac_box *a, const sac_box *b)
-{
-    return a->low[0] <= b->high[0] && a->high[0] >= b->low[0] && a->low[1] <= b->high[1] &&
-           a->high[1] >= b->low[1] && a->low[2] <= b->high[2] && a->high[2] >= b->low[2];
-}
-
 static uint32_t gather(const sac_broad *broad, uint32_t body, const sac_box *region, uint64_t *looked)
 {
     const sac_grid *grid = &broad->own->grid;
@@ -209,7 +203,7 @@ static void find_far(sac_broad *broad, uint32_t body, const sac_box *box, bool m
          pair = sac_broad_next(broad, pair, body)) {
         const sac_broad_pair *p = &broad->pairs[pair];
         uint32_t other = p->a == body ? p->b : p->a;
-        if (!overlap(box, &broad->boxes[other])) own->gone[gone++] = other;
+        if (!sac_boxes_overlap(box, &broad->boxes[other])) own->gone[gone++] = other;
         out->bricks++;
     }
     uint32_t count = gather(broad, body, box, &out->bricks);

@@ -14,12 +14,6 @@ static const float BEYOND = 0.01f;
 
 static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
-static bool meets(const sac_box *a, const sac_box *b)
-{
-    return a->low[0] <= b->high[0] && a->high[0] >= b->low[0] && a->low[1] <= b->high[1] &&
-           a->high[1] >= b->low[1] && a->low[2] <= b->high[2] && a->high[2] >= b->low[2];
-}
-
 static void mark_moved(sac_world *world, uint32_t slot)
 {
     if (world->flags[slot] & SAC_BODY_MOVED) return;
@@ -198,7 +192,8 @@ static void tell_all(sac_world *world)
 {
     for (uint32_t i = 0; i < world->awake_count; i++) {
         uint32_t *clear = &world->clear_until[world->awake[i]];
-        if (*clear > world->frame + 1 && meets(&world->broad->boxes[world->awake[i]], &world->alarmed))
+        if (*clear > world->frame + 1 &&
+            sac_boxes_overlap(&world->broad->boxes[world->awake[i]], &world->alarmed))
             *clear = world->frame + 1;
     }
 }

@@ -258,10 +258,8 @@ void sac_body_halt(sac_world *world, uint32_t slot)
         return;
     }
     const sac_box *box = &world->broad->boxes[slot];
-    for (int i = 0; i < 3; i++) {
-        world->alarmed.low[i] = smaller(world->alarmed.low[i], box->low[i]);
-        world->alarmed.high[i] = -smaller(-world->alarmed.high[i], -box->high[i]);
-    }
+    sac_box_add(&world->alarmed, box->low);
+    sac_box_add(&world->alarmed, box->high);
 }
 
 /* Until when they cannot meet, if what that was concluded from still holds; 0: they may now. Without
