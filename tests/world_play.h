@@ -15,6 +15,9 @@
 #include "base/rng.h"
 #include "runtime/world.h"
 
+/* The solver leaves half a millimetre; softness under gravity adds some. */
+#define PLAY_SLOP 0.0015f
+
 #define CHECK(condition) assert_true(condition)
 /* Says the numbers before it fails. */
 #define CHECK_SAY(condition, ...)                          \
