@@ -101,16 +101,26 @@ bool sac_body_bounds_hold(sac_world *world, uint32_t slot, float dt)
     return hot->slack > sac_body_motion(hot, dt) || still_holds(world, slot, dt);
 }
 
-/* Boxes of those that fly on unseen, where one does not last `frames` more. */
-static uint32_t place_unseen(sac_world *world, float dt, uint32_t frames, sac_stop *stop)
+/* Those that fly on unseen, from a different one each frame, into `extra`. */
+static uint32_t list_unseen(sac_world *world)
 {
-    uint32_t awake = world->awake_count, placed = 0;
+    uint32_t awake = world->awake_count, count = 0;
     uint32_t start = (uint32_t)((uint64_t)world->frame * 7919u % awake);
     for (uint32_t k = 0; k < awake; k++) {
-        uint32_t i = start + k < awake ? start + k : start + k - awake, slot = world->awake[i];
-        if (world->flags[slot] & (SAC_BODY_CHOSEN | SAC_BODY_SOFT) || !sac_body_dynamic(world, slot) ||
-            !sac_body_flies(world, slot))
-            continue;
+        uint32_t slot = world->awake[start + k < awake ? start + k : start + k - awake];
+        world->extra[count] = slot;
+        count += !(world->flags[slot] & (SAC_BODY_CHOSEN | SAC_BODY_SOFT)) && sac_body_dynamic(world, slot) &&
+                 sac_body_flies(world, slot);
+    }
+    return count;
+}
+
+/* Boxes of the first `count` of `extra`, where one does not last `frames` more. */
+static uint32_t place_unseen(sac_world *world, uint32_t count, float dt, uint32_t frames, sac_stop *stop)
+{
+    uint32_t placed = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = world->extra[i];
         float time = (float)(frames + 1) * dt;
         if (world->hot[slot].slack > sac_body_motion(&world->hot[slot], time)) continue;
         if (sac_stop_reached(stop)) break;
@@ -165,11 +175,12 @@ void sac_world_bound(sac_world *world)
         /* First where one does not last this frame, then, in half the time, where it does not last a few
          * more, so that not all of a crowd that was placed together is due together. */
         uint64_t before = sac_world_cost_now(world), half = start + (limit - start) / 2;
+        uint32_t unseen = list_unseen(world);
         sac_stop soon;
-        others = place_unseen(world, dt, 0, &stop);
+        others = place_unseen(world, unseen, dt, 0, &stop);
         sac_tape_close(&world->tape, &stop);
         sac_tape_stop(&world->tape, &soon, &world->clock, limit == UINT64_MAX ? limit : half, &world->pace);
-        others += place_unseen(world, dt, SPREAD_FRAMES, &soon);
+        others += place_unseen(world, unseen, dt, SPREAD_FRAMES, &soon);
         sac_tape_close(&world->tape, &soon);
         double took = (double)(sac_world_cost_now(world) - before);
         if (!world->tape.replay) world->costs.unseen_ns += 0.25 * (took - world->costs.unseen_ns);

@@ -1,11 +1,12 @@
 /* The last rung of the ladder: when even the least work for everybody does not fit, bodies take turns. What
  * lies still or flies on by itself needs none; of the others some go because they are seen well, some because
  * they have waited longest, so everyone's turn comes. */
+#include "base/simd.h"
 #include "runtime/world_internal.h"
 
 #include <string.h>
 
-enum { BUCKETS = 1024, REFRESH = 8, CARRIED = BUCKETS };
+enum { BUCKETS = 1024, REFRESH = 8 };
 /* Of a crowd that does not fit, what goes to those that are seen best. */
 static const double SEEN_SHARE = 0.3;
 
@@ -43,11 +44,17 @@ static prices prices_now(const sac_world *world)
     return p;
 }
 
-static double price_of(const sac_world *world, const prices *p, uint32_t slot)
+/* Of it all but its pairs under way, and these. */
+static double quiet_price(const sac_world *world, const prices *p, uint32_t slot)
 {
     const sac_soft_slot *soft = sac_soft_of(world, slot);
-    double shape = soft ? p->point * soft->points : 0;
-    return shape + p->body + p->listed * world->listed[slot] + p->active * (0.5 + world->active[slot]);
+    return (soft ? p->point * soft->points : 0) + p->body + p->listed * world->listed[slot];
+}
+static double busy_pairs(const sac_world *world, uint32_t slot) { return 0.5 + world->active[slot]; }
+
+static double price_of(const sac_world *world, const prices *p, uint32_t slot)
+{
+    return quiet_price(world, p, slot) + p->active * busy_pairs(world, slot);
 }
 
 /* How well a body is seen, renewed for an eighth of them each frame. */
@@ -103,16 +110,9 @@ static uint32_t bucket_of(float urgency)
 
 /* What lies still needs a turn only now and then. */
 enum { NOW_AND_THEN = 16, SELDOM = 90 };
-static bool due(const sac_world *world, uint32_t slot)
-{
-    if (sac_body_must_go(world, slot)) return true;
-    return !sac_body_lies(world, slot) ||
-           sac_body_waited(world, slot) >= (sac_body_rested(world, slot) ? SELDOM : NOW_AND_THEN);
-}
 
 static uint32_t bucket_for(const sac_world *world, uint32_t slot)
 {
-    if (sac_body_must_go(world, slot)) return BUCKETS - 1;
     float least = 1e-6f, seen = world->urgency[slot] > least ? world->urgency[slot] : least;
     /* Squared: the longest wait grows only with the root of how much better others are seen. */
     float wait = 1.0f + (float)sac_body_waited(world, slot);
@@ -150,19 +150,111 @@ static void choose_all(sac_world *world)
     world->chosen_count = world->awake_count;
 }
 
-/* What each awake body is in the frame's choice: its bucket, or carried; due or not. Kept in `extra`. */
-enum { DUE = 1 << 16, BUCKET = DUE - 1 };
+/* However short time is, somebody gets on: one a frame of those that waited longer than anybody should. */
+enum { TOO_LONG = 30 };
+
+/* Of a waiter's rank: its bucket, later its column; whether it is due; whether it was chosen. */
+enum { DUE = 1 << 16, TAKEN = 1 << 17, RANK = DUE - 1 };
+
+/* Those of a crowd that are due and do not all fit take turns by where they are: a window as wide as time
+ * allows, from where they have waited longest, so that neighbours mostly have the same turn, what two of them
+ * share is worked out once, and nobody runs ahead of who is in the way. The crowd is seen along the way
+ * things fall, in columns that are counted to and fro. */
+enum { SIDE = 16, BINS = SIDE * SIDE };
+
+typedef struct columns {
+    int across, along; /* axes */
+    float low[2], scale[2];
+} columns;
+
+static columns columns_along(const float g[3])
+{
+    columns c = {.across = 0, .along = 2, .low = {FLT_MAX, FLT_MAX}};
+    if (fabsf(g[0]) > fabsf(g[1]) || fabsf(g[2]) > fabsf(g[1])) {
+        c.across = fabsf(g[0]) > fabsf(g[2]) ? 1 : 0;
+        c.along = c.across ? 2 : 1;
+    }
+    return c;
+}
+
+static uint32_t column_of(const columns *c, const float at[2])
+{
+    uint32_t x = (uint32_t)((at[0] - c->low[0]) * c->scale[0]);
+    uint32_t z = (uint32_t)((at[1] - c->low[1]) * c->scale[1]);
+    return SIDE * x + (x & 1 ? SIDE - 1 - z : z);
+}
+
+/* All that is asked of a body is asked here, in one walk over those awake: what follows walks the list. */
+static sac_waiter waiter_of(const sac_world *world, const prices *p, const columns *c, uint32_t slot,
+                            uint32_t rank)
+{
+    const float *centre = world->hot[slot].centre;
+    return (sac_waiter){.slot = slot,
+                        .rank = rank,
+                        .waited = sac_body_waited(world, slot),
+                        .quiet_price = (float)quiet_price(world, p, slot),
+                        .busy_pairs = (float)busy_pairs(world, slot),
+                        .at = {centre[c->across], centre[c->along]}};
+}
+
+static double price_now(const prices *p, const sac_waiter *waiter)
+{
+    return waiter->quiet_price + p->active * waiter->busy_pairs;
+}
+
+/* Those that want a turn; returns what the due ones cost. */
+static double list_waiters(sac_world *world, const prices *p, const columns *c)
+{
+    enum { AHEAD = 8 };
+    uint32_t count = 0, longest = TOO_LONG, its = UINT32_MAX;
+    double dues = 0;
+    for (uint32_t i = 0, awake = world->awake_count; i < awake; i++) {
+        uint32_t slot = world->awake[i];
+        if (i + AHEAD < awake) sac_prefetch((uintptr_t)&world->hot[world->awake[i + AHEAD]]);
+        bool must = sac_body_must_go(world, slot);
+        if (!must && carried(world, slot)) continue;
+        uint32_t waited = sac_body_waited(world, slot), rank = BUCKETS - 1;
+        bool candidate = waited > longest && sac_body_dynamic(world, slot) && !sac_body_flies(world, slot);
+        if (candidate) longest = waited, world->pioneer = slot, its = UINT32_MAX;
+        bool due = true;
+        if (!must) {
+            rank = bucket_for(world, slot);
+            bool lies = sac_body_lies(world, slot), rested = lies && sac_body_rested(world, slot);
+            due = !lies || waited >= (rested ? SELDOM : NOW_AND_THEN);
+            if (!due && rested) continue;
+        }
+        if (candidate) its = count;
+        sac_waiter *waiter = &world->waiters[count++];
+        *waiter = waiter_of(world, p, c, slot, rank | (due ? DUE : 0));
+        if (due) dues += price_now(p, waiter);
+    }
+    if (world->pioneer != UINT32_MAX) {
+        if (its == UINT32_MAX) world->waiters[its = count++].rank = 0;
+        if (!(world->waiters[its].rank & DUE)) dues += price_of(world, p, world->pioneer);
+        world->waiters[its] = waiter_of(world, p, c, world->pioneer, DUE | (BUCKETS - 1));
+    }
+    world->waiter_count = count;
+    return dues;
+}
+
+static void take(sac_world *world, sac_waiter *waiter, uint32_t at)
+{
+    waiter->rank |= TAKEN;
+    world->flags[waiter->slot] |= SAC_BODY_CHOSEN;
+    world->chosen[at] = waiter->slot;
+    world->chosen_count++;
+}
 
 /* Of the due or of the others, in order of urgency, as many as `left` pays for. */
 static void choose_urgent(sac_world *world, const prices *p, uint32_t class, double left)
 {
     double cost[BUCKETS] = {0}, spent = 0;
-    uint32_t count[BUCKETS] = {0}, at[BUCKETS], awake = world->awake_count;
-    for (uint32_t i = 0; i < awake; i++) {
-        uint32_t b = world->extra[i] & BUCKET;
-        if (b == CARRIED || (world->extra[i] & DUE) != class) continue;
-        count[b]++;
-        cost[b] += price_of(world, p, world->awake[i]);
+    uint32_t count[BUCKETS] = {0}, at[BUCKETS], all = world->waiter_count;
+    for (uint32_t i = 0; i < all; i++) {
+        const sac_waiter *waiter = &world->waiters[i];
+        if ((waiter->rank & DUE) != class) continue;
+        count[waiter->rank & RANK]++;
+        cost[waiter->rank & RANK] += price_now(p, waiter);
     }
     uint32_t t = BUCKETS - 1;
     while (t > 0 && spent + cost[t] <= left) spent += cost[t--];
@@ -173,16 +265,14 @@ static void choose_urgent(sac_world *world, const prices *p, uint32_t class, dou
     for (uint32_t b = BUCKETS, next = world->chosen_count; b-- > 0;) at[b] = next, next += count[b];
     /* A different start each frame, so that the threshold's own bucket is not always cut at the same bodies.
      */
-    uint32_t start = (uint32_t)((uint64_t)world->frame * 7919u % awake);
-    for (uint32_t k = 0; k < awake; k++) {
-        uint32_t i = start + k < awake ? start + k : start + k - awake, slot = world->awake[i];
-        uint32_t b = world->extra[i] & BUCKET;
-        if (b == CARRIED || (world->extra[i] & DUE) != class) continue;
-        if (b < t || (b == t && room == 0 && !sac_body_must_go(world, slot))) continue;
+    uint32_t start = all ? (uint32_t)((uint64_t)world->frame * 7919u % all) : 0;
+    for (uint32_t k = 0; k < all; k++) {
+        sac_waiter *waiter = &world->waiters[start + k < all ? start + k : start + k - all];
+        uint32_t b = waiter->rank & RANK;
+        if ((waiter->rank & DUE) != class || b < t) continue;
+        if (b == t && room == 0 && !sac_body_must_go(world, waiter->slot)) continue;
         if (b == t && room) room--;
-        world->flags[slot] |= SAC_BODY_CHOSEN;
-        world->chosen[at[b]++] = slot;
-        world->chosen_count++;
+        take(world, waiter, at[b]++);
     }
 }
 
@@ -198,71 +288,43 @@ static void alternate(sac_world *world, uint32_t first)
     memcpy(world->chosen, world->extra, count * sizeof *world->chosen);
 }
 
-/* Those of a crowd that are due and do not all fit take turns by where they are: a window as wide as time
- * allows, from where they have waited longest, so that neighbours mostly have the same turn, what two of them
- * share is worked out once, and nobody runs ahead of who is in the way. */
-enum { SIDE = 16, BINS = SIDE * SIDE };
+static bool takes_turn(const sac_waiter *waiter) { return (waiter->rank & (DUE | TAKEN)) == DUE; }
 
-/* The crowd seen along the way things fall, in columns that are counted to and fro. */
-typedef struct columns {
-    int across, along;
-    float low[2], scale[2];
-} columns;
-
-static bool takes_turn(const sac_world *world, uint32_t i)
+/* Where those that take turns are; returns the longest wait. */
+static uint32_t spread_columns(const sac_world *world, columns *c)
 {
-    return world->extra[i] & DUE && !(world->flags[world->awake[i]] & SAC_BODY_CHOSEN);
-}
-
-static columns columns_of(const sac_world *world, uint32_t *longest)
-{
-    const float *g = world->def.gravity;
-    columns c = {.across = 0, .along = 2, .low = {FLT_MAX, FLT_MAX}};
-    if (fabsf(g[0]) > fabsf(g[1]) || fabsf(g[2]) > fabsf(g[1])) {
-        c.across = fabsf(g[0]) > fabsf(g[2]) ? 1 : 0;
-        c.along = c.across ? 2 : 1;
-    }
     float high[2] = {-FLT_MAX, -FLT_MAX};
-    *longest = 0;
-    for (uint32_t i = 0; i < world->awake_count; i++) {
-        if (!takes_turn(world, i)) continue;
-        uint32_t wait = sac_body_waited(world, world->awake[i]);
-        const float *at = world->hot[world->awake[i]].centre;
+    uint32_t longest = 0;
+    for (uint32_t i = 0; i < world->waiter_count; i++) {
+        const sac_waiter *waiter = &world->waiters[i];
+        if (!takes_turn(waiter)) continue;
         for (int k = 0; k < 2; k++) {
-            float x = at[k ? c.along : c.across];
-            c.low[k] = fminf(c.low[k], x), high[k] = fmaxf(high[k], x);
+            float x = waiter->at[k];
+            c->low[k] = x < c->low[k] ? x : c->low[k], high[k] = x > high[k] ? x : high[k];
         }
-        if (wait > *longest) *longest = wait;
+        if (waiter->waited > longest) longest = waiter->waited;
     }
-    for (int k = 0; k < 2; k++) c.scale[k] = (SIDE - 0.01f) / fmaxf(high[k] - c.low[k], 1e-3f);
-    return c;
+    for (int k = 0; k < 2; k++) c->scale[k] = (SIDE - 0.01f) / fmaxf(high[k] - c->low[k], 1e-3f);
+    return longest;
 }
 
-static uint32_t column_of(const columns *c, const float centre[3])
+static void choose_in_turn(sac_world *world, const prices *p, columns *c, double left)
 {
-    uint32_t x = (uint32_t)((centre[c->across] - c->low[0]) * c->scale[0]);
-    uint32_t z = (uint32_t)((centre[c->along] - c->low[1]) * c->scale[1]);
-    return SIDE * x + (x & 1 ? SIDE - 1 - z : z);
-}
-
-static void choose_in_turn(sac_world *world, const prices *p, double left)
-{
-    uint32_t awake = world->awake_count, count[BINS] = {0}, waited[BINS] = {0}, at[BINS], first = 0, bins = 0,
-             longest = 0;
+    uint32_t all = world->waiter_count, count[BINS] = {0}, waited[BINS] = {0}, at[BINS], first = 0, bins = 0;
     double cost[BINS] = {0}, spent = 0;
-    columns c = columns_of(world, &longest);
-    for (uint32_t i = 0; i < awake; i++) {
+    uint32_t longest = spread_columns(world, c);
+    for (uint32_t i = 0; i < all; i++) {
+        sac_waiter *waiter = &world->waiters[i];
         /* Who was cut off from the turn of its column is not behind those who had it. */
-        if (!takes_turn(world, i) || sac_body_waited(world, world->awake[i]) < longest / 4) {
-            world->extra[i] = 0;
+        if (!takes_turn(waiter) || waiter->waited < longest / 4) {
+            waiter->rank = 0;
             continue;
         }
-        uint32_t slot = world->awake[i], b = column_of(&c, world->hot[slot].centre);
-        uint32_t wait = sac_body_waited(world, slot);
+        uint32_t b = column_of(c, waiter->at);
         count[b]++;
-        cost[b] += price_of(world, p, slot);
-        if (wait > waited[b]) waited[b] = wait;
-        world->extra[i] = DUE | b;
+        cost[b] += price_now(p, waiter);
+        if (waiter->waited > waited[b]) waited[b] = waiter->waited;
+        waiter->rank = DUE | b;
     }
     for (uint32_t b = 1; b < BINS; b++)
         if (waited[b] > waited[first]) first = b;
@@ -271,28 +333,12 @@ static void choose_in_turn(sac_world *world, const prices *p, double left)
     bins = (uint32_t)sac_tape_choose(&world->tape, bins, 1, BINS);
     uint32_t seen = world->chosen_count, next = seen;
     for (uint32_t k = 0; k < bins; k++) at[(first + k) % BINS] = next, next += count[(first + k) % BINS];
-    for (uint32_t i = 0; i < awake; i++) {
-        uint32_t slot = world->awake[i], b = world->extra[i] & BUCKET;
-        if (!(world->extra[i] & DUE) || (b + BINS - first) % BINS >= bins) continue;
-        world->flags[slot] |= SAC_BODY_CHOSEN;
-        world->chosen[at[b]++] = slot;
-        world->chosen_count++;
+    for (uint32_t i = 0; i < all; i++) {
+        sac_waiter *waiter = &world->waiters[i];
+        uint32_t b = waiter->rank & RANK;
+        if (waiter->rank & DUE && (b + BINS - first) % BINS < bins) take(world, waiter, at[b]++);
     }
     alternate(world, seen);
-}
-
-/* However short time is, somebody gets on: one a frame of those that waited longer than anybody should. */
-enum { TOO_LONG = 30 };
-
-static uint32_t longest_waiting(const sac_world *world)
-{
-    uint32_t longest = TOO_LONG, who = UINT32_MAX;
-    for (uint32_t i = 0; i < world->awake_count; i++) {
-        uint32_t slot = world->awake[i], wait = sac_body_waited(world, slot);
-        if (wait <= longest || !sac_body_dynamic(world, slot) || sac_body_flies(world, slot)) continue;
-        longest = wait, who = slot;
-    }
-    return who;
 }
 
 void sac_world_choose(sac_world *world)
@@ -317,26 +363,15 @@ void sac_world_choose(sac_world *world)
     }
     world->starved = world->frame;
     look_at_bodies(world);
-    double dues = 0;
-    world->pioneer = longest_waiting(world);
-    for (uint32_t i = 0; i < world->awake_count; i++) {
-        uint32_t slot = world->awake[i];
-        world->extra[i] = carried(world, slot) ? CARRIED : bucket_for(world, slot);
-        if (world->extra[i] == CARRIED) continue;
-        if (!due(world, slot)) {
-            if (sac_body_rested(world, slot)) world->extra[i] = CARRIED;
-            continue;
-        }
-        world->extra[i] |= DUE;
-        dues += price_of(world, &p, slot);
-    }
+    columns c = columns_along(world->def.gravity);
+    double dues = list_waiters(world, &p, &c);
     if (sac_tape_decide(&world->tape, dues <= p.left)) {
         choose_urgent(world, &p, DUE, 1e18);
         choose_urgent(world, &p, 0, p.left - dues);
     } else {
         if (world->step_substeps > 2 && !world->grabs_used) world->step_substeps = 2, p = prices_now(world);
         choose_urgent(world, &p, DUE, SEEN_SHARE * p.left);
-        choose_in_turn(world, &p, (1 - SEEN_SHARE) * p.left);
+        choose_in_turn(world, &p, &c, (1 - SEEN_SHARE) * p.left);
     }
     sac_world_spend(world, 20u * world->awake_count);
     world->report.rungs[SAC_RUNG_BODIES] += world->awake_count - world->chosen_count;

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-/* Looked at in a frame; mates that say which way is out; mates that are asked, and how many of them must be
- * far inside. */
-enum { LOOKS = 16, GUIDES = 16, MATES = 128, DEEP = 3 };
+/* Looked at in a frame, fewer where nobody was found lately; mates that say which way is out; mates that are
+ * asked, and how many of them must be far inside. */
+enum { LOOKS = 16, FEW_LOOKS = 2, GUIDES = 16, MATES = 128, DEEP = 3 };
 /* Of the thickness of the thinner: nearer than this are centres of two that are far inside each other. Two
  * that touch, lie on each other or are linked are two apart. */
 static const float INSIDE = 1.5f;
@@ -94,7 +94,8 @@ void sac_world_unpack(sac_world *world)
 {
     uint32_t awake = world->awake_count, moves = 0;
     if (world->chosen_count >= awake) return;
-    uint32_t looks = awake < LOOKS ? awake : LOOKS;
+    uint32_t looks = world->packed ? LOOKS : FEW_LOOKS;
+    if (looks > awake) looks = awake;
     for (uint32_t k = 0; k < looks; k++) {
         uint32_t slot = world->awake[(world->unpack_at + k) % awake];
         if (world->flags[slot] & (SAC_BODY_CHOSEN | SAC_BODY_SOFT | SAC_BODY_HELD | SAC_BODY_SENSOR) ||
@@ -103,5 +104,7 @@ void sac_world_unpack(sac_world *world)
         moves += set_apart(world, slot);
     }
     world->unpack_at = (world->unpack_at + looks) % awake;
+    if (world->packed) world->packed--;
+    if (moves) world->packed = 1 + awake / LOOKS; /* once round all of them */
     if (moves) sac_pairs_begun_and_ended(world);
 }

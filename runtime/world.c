@@ -166,7 +166,8 @@ static bool grow(sac_world *world, const growing *list, size_t count, uint32_t o
     X(sweep_stopped)   \
     X(may_lift)        \
     X(solver_stamp)    \
-    X(seen_jnd) X(seen_group) X(seen_level) X(awake) X(awake_at) X(chosen) X(urgency) X(ground) X(ground_next)
+    X(seen_jnd)        \
+    X(seen_group) X(seen_level) X(awake) X(awake_at) X(chosen) X(urgency) X(waiters) X(ground) X(ground_next)
 
 #define X(name) {&world->name, sizeof *world->name},
 bool sac_world_grow_bodies(sac_world *world, uint32_t room)

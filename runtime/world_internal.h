@@ -30,6 +30,14 @@ enum sac_body_flags {
 
 enum { SAC_WORLD_MOST_STRUCK = 64 };
 
+/* One that wants a turn, as the frame's choice knows it: choose.c. */
+typedef struct sac_waiter {
+    uint32_t slot, rank, waited; /* frames */
+    float quiet_price;           /* ns: of all but its pairs under way */
+    float busy_pairs;            /* and these */
+    float at[2];                 /* across the way things fall */
+} sac_waiter;
+
 /* What the frame's loops read of a body: the first cache line, and what the solver tells in the second. */
 typedef struct sac_body_hot {
     _Alignas(SAC_CACHE_LINE) float centre[3]; /* of mass, world */
@@ -209,6 +217,8 @@ struct sac_world {
     uint32_t *chosen; /* simulated this frame */
     uint32_t chosen_count;
     float *urgency;
+    sac_waiter *waiters;
+    uint32_t waiter_count;
     /* How many bodies are between it and what does not yield, by contacts that bear; SAC_NO_GROUND: none
      * known, or too many to be true. As it was after its last turn, and as it is being found. */
     uint8_t *ground, *ground_next;
@@ -245,6 +255,7 @@ struct sac_world {
     sac_gaze_filter gaze;
     sac_focus focus;
     uint32_t unpack_at; /* in the list of those awake: whose turn it is to be set apart */
+    uint32_t packed;    /* frames in which many are looked at for that */
     sac_tape tape;
     sac_pace pace;
     sac_costs costs;
