@@ -108,17 +108,10 @@ static uint32_t take_number(sac_broad *broad)
     return number;
 }
 
-static void list_changes(sac_broad *broad, uint32_t body, bool longer)
-{
-    sac_list_state *list = &broad->own->lists[body];
-    list->pairs += longer ? 1 : UINT32_MAX;
-    list->copied = 0;
-}
-
 static void link_first(sac_broad *broad, uint32_t number, uint32_t side, uint32_t body)
 {
-    list_changes(broad, body, true);
     sac_broad_pair *p = &broad->pairs[number];
+    sac_row_gains(broad, body, (sac_broad_mate){number, side ? p->a : p->b});
     uint32_t first = broad->first_pair[body];
     uint8_t first_side = broad->own->first_sides[body];
     if (first != SAC_NO_PAIR) broad->pairs[first].prev[first_side] = number * 2 + side;
@@ -129,7 +122,7 @@ static void link_first(sac_broad *broad, uint32_t number, uint32_t side, uint32_
 
 static void unlink_side(sac_broad *broad, const sac_broad_pair *p, uint32_t side, uint32_t body)
 {
-    list_changes(broad, body, false);
+    sac_row_loses(broad, body, (uint32_t)(p - broad->pairs));
     uint32_t next = p->next[side], prev = p->prev[side];
     uint8_t next_side = p->next_side[side];
     if (next != SAC_NO_PAIR) broad->pairs[next].prev[next_side] = prev;

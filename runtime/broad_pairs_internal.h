@@ -1,6 +1,7 @@
 /* The table of pairs under the broad phase. Private to runtime/broad*.c.
  *
  * Index: sac_pairs_room  sac_pairs_begin  sac_pairs_end  sac_pairs_fini  sac_rows_room  sac_rows_forget
+ *        sac_row_gains  sac_row_loses
  */
 #ifndef SAC_RUNTIME_BROAD_PAIRS_INTERNAL_H
 #define SAC_RUNTIME_BROAD_PAIRS_INTERNAL_H
@@ -59,5 +60,8 @@ void sac_pairs_end(sac_broad *broad, uint32_t pair);
 /* broad_rows.c: mates for so many pairs; and all rows are to be made again. */
 size_t sac_rows_room(uint32_t pairs);
 void sac_rows_forget(sac_broad *broad);
+/* A body's list does: its row follows it, or is to be made again. */
+void sac_row_gains(sac_broad *broad, uint32_t body, sac_broad_mate mate);
+void sac_row_loses(sac_broad *broad, uint32_t body, uint32_t pair);
 
 #endif

@@ -1,5 +1,5 @@
-/* Rows: the pairs of a body side by side. Lists jump through memory; a row is a copy of one, made again when
- * a pair of its body has begun or ended since. */
+/* Rows: the pairs of a body side by side. Lists jump through memory; a row is a copy of one, in another order
+ * after some of its pairs have begun and ended, and made again when it has no room for them. */
 #include "runtime/broad_pairs_internal.h"
 
 #include "base/memory.h"
@@ -19,6 +19,29 @@ void sac_rows_forget(sac_broad *broad)
 {
     broad->own->mates_used = 0;
     broad->own->row_round++;
+}
+
+void sac_row_gains(sac_broad *broad, uint32_t body, sac_broad_mate mate)
+{
+    struct sac_broad_private *own = broad->own;
+    sac_list_state *list = &own->lists[body];
+    if (list->copied == own->row_round && list->pairs < list->row_room)
+        own->mates[list->row_at + list->pairs] = mate;
+    else
+        list->copied = 0;
+    list->pairs++;
+}
+
+void sac_row_loses(sac_broad *broad, uint32_t body, uint32_t pair)
+{
+    struct sac_broad_private *own = broad->own;
+    sac_list_state *list = &own->lists[body];
+    list->pairs--;
+    if (list->copied != own->row_round) return;
+    sac_broad_mate *row = own->mates + list->row_at;
+    uint32_t at = 0;
+    while (row[at].pair != pair) at++;
+    row[at] = row[list->pairs];
 }
 
 /* A place for a body's row; false when there is none left. */

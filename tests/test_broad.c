@@ -71,8 +71,8 @@ static void place(model *m, uint32_t body, const sac_box *box, bool moves)
     m->placed[body] = true, m->moves[body] = moves, m->box[body] = *box;
 }
 
-/* Rows say what lists do, whichever of them had to be made again. Some bodies are left out each time, so that
- * their rows grow old. */
+/* Rows say what lists do, in any order, whichever of them had to be made again. Some bodies are left out each
+ * time, so that their rows grow old. */
 static void rows_are_lists(sac_broad *broad, uint32_t bodies)
 {
     static uint32_t turn;
@@ -88,9 +88,10 @@ static void rows_are_lists(sac_broad *broad, uint32_t bodies)
             for (uint32_t p = broad->first_pair[some[k]]; p != SAC_NO_PAIR;
                  p = sac_broad_next(broad, p, some[k]), i++) {
                 const sac_broad_pair *pair = &broad->pairs[p];
-                assert_true(i < rows[k].count);
-                assert_int_equal(rows[k].mates[i].pair, p);
-                assert_int_equal(rows[k].mates[i].other, pair->a == some[k] ? pair->b : pair->a);
+                uint32_t at = 0;
+                while (at < rows[k].count && rows[k].mates[at].pair != p) at++;
+                assert_true(at < rows[k].count);
+                assert_int_equal(rows[k].mates[at].other, pair->a == some[k] ? pair->b : pair->a);
             }
             assert_int_equal(i, rows[k].count);
         }
