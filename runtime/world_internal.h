@@ -43,14 +43,14 @@ typedef struct sac_body_hot {
     _Alignas(SAC_CACHE_LINE) float centre[3]; /* of mass, world */
     float radius;                             /* about the centre, holds all of it */
     float v[3];
-    float inverse_mass;
+    float reach; /* how far any point of it may move this frame; 0 for those that are not simulated */
     float w[3];
     float thickness;           /* world units: moving less passes through nothing */
     _Alignas(8) double travel; /* how far any point of it may have moved, ever: drift of pairs is a difference
                                   of these */
     uint32_t jolt;             /* last frame its velocity changed faster than its acceleration bound */
     uint32_t halt; /* last frame in which it was to begin to move otherwise than its velocity says */
-    float reach;   /* how far any point of it may move this frame; 0 for those that are not simulated */
+    float inverse_mass;
     float moved[3], turned[3]; /* this step, by the solver */
     float slack;               /* how far it may move, any way, before its placed box may not hold it */
     float share;               /* fast ones: part of this step they can move */
