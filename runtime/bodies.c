@@ -209,6 +209,7 @@ void sac_turn(float q[4], const float r[3])
 {
     float x = 0.5f * r[0], y = 0.5f * r[1], z = 0.5f * r[2], n = x * x + y * y + z * z;
     int times = 1;
+    if (n == 0) return;
     while (n > 1.0f && times < 64) x *= 0.5f, y *= 0.5f, z *= 0.5f, n *= 0.25f, times *= 2;
     /* cos and sin(a)/a of the half angle, a^2 = n <= 1, to 1e-7. */
     float c = 1 - n * (1.0f / 2) * (1 - n * (1.0f / 12) * (1 - n * (1.0f / 30) * (1 - n * (1.0f / 56))));

@@ -1,5 +1,4 @@
 /* Motion into poses: what was simulated, and what was not and is carried on. */
-#include "base/simd.h"
 #include "runtime/world_internal.h"
 
 #include <string.h>
@@ -203,23 +202,10 @@ static void tell_all(sac_world *world)
     }
 }
 
-/* What is asked of a body that moves is on its way when its turn comes. */
-static void fetch(const sac_world *world, uint32_t slot)
-{
-    sac_prefetch((uintptr_t)&world->hot[slot]);
-    if (world->flags[slot] & SAC_BODY_STOPPED && !(world->flags[slot] & SAC_BODY_CHOSEN)) return;
-    sac_prefetch((uintptr_t)&world->hot[slot] + SAC_CACHE_LINE);
-    sac_prefetch((uintptr_t)&world->pose[slot]);
-    for (uintptr_t at = 0; at < sizeof(sac_body_cold); at += SAC_CACHE_LINE)
-        sac_prefetch((uintptr_t)&world->cold[slot] + at);
-}
-
 void sac_world_finish(sac_world *world)
 {
-    enum { AHEAD = 6 };
     for (uint32_t i = 0; i < world->awake_count; i++) {
         uint32_t slot = world->awake[i];
-        if (i + AHEAD < world->awake_count) fetch(world, world->awake[i + AHEAD]);
         if (!(world->flags[slot] & SAC_BODY_CHOSEN))
             extrapolate(world, slot);
         else if (sac_body_dynamic(world, slot))
