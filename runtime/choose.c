@@ -39,7 +39,7 @@ static prices prices_now(const sac_world *world)
     if (world->exhaustive || world->step_deadline_ns == UINT64_MAX) return p;
     p.left = time_left(world) - c->unseen_ns -
              (c->agenda.weight[0] + c->descend.weight[0] + c->contacts.weight[0] + c->solve.weight[0] +
-              sac_predictor_mean_ns(&c->finish, world->awake_count, 0));
+              sac_world_finish_ns(world));
     p.left = p.left > 0 ? c->throttle * p.left : 0;
     return p;
 }
@@ -346,6 +346,7 @@ void sac_world_choose(sac_world *world)
     /* Those of the frame before; some may be asleep by now. */
     for (uint32_t i = 0; i < world->chosen_count; i++)
         world->flags[world->chosen[i]] &= ~(uint32_t)(SAC_BODY_CHOSEN | SAC_BODY_NEAR_HAND);
+    world->chosen_count = 0;
     near_hands(world);
     prices p = prices_now(world);
     double all = 0;
@@ -355,7 +356,6 @@ void sac_world_choose(sac_world *world)
     if (p.left < 1e18 && !easy)
         for (uint32_t i = 0; i < world->awake_count && all <= p.left; i++)
             all += price_of(world, &p, world->awake[i]);
-    world->chosen_count = 0;
     sac_world_spend(world, 4u * world->awake_count);
     if (sac_tape_decide(&world->tape, all <= p.left)) {
         choose_all(world);

@@ -404,7 +404,7 @@ static void mind_the_waiting(sac_world *world)
     if (world->step_deadline_ns != UINT64_MAX) {
         uint64_t now = sac_world_now(world);
         double left = world->step_deadline_ns > now ? (double)(world->step_deadline_ns - now) : 0;
-        left -= sac_predictor_mean_ns(&world->costs.finish, world->awake_count, world->chosen_count);
+        left -= sac_world_finish_ns(world);
         passes = (uint32_t)fmin(fmax(left / (PASS_NS * fmax(count, 1)), 1), PASSES);
     }
     passes = sac_tape_choose(&world->tape, passes, 1, PASSES);

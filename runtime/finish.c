@@ -156,6 +156,7 @@ static void extrapolate(sac_world *world, uint32_t slot)
         }
         float way = length3(hot->v) * dt + length3(hot->w) * hot->radius * dt;
         sac_soft_slot_fall(world, slot);
+        sac_world_spend(world, 10u * soft->points);
         hot->travel += way;
         hot->slack -= way;
         world->report.rungs[SAC_RUNG_SHAPES]++;
@@ -185,7 +186,7 @@ void sac_world_allow_alarms(sac_world *world)
 {
     uint64_t now = sac_world_now(world), deadline = world->step_deadline_ns;
     double many = SAC_MOST_ALARMS, left = deadline > now ? (double)(deadline - now) : 0;
-    left -= sac_predictor_mean_ns(&world->costs.finish, world->awake_count, world->chosen_count);
+    left -= sac_world_finish_ns(world);
     if (deadline != UINT64_MAX) many = fmin(fmax(0.5 * left / ALARM_NS, LEAST_ALARMS), SAC_MOST_ALARMS);
     world->alarms = sac_tape_choose(&world->tape, (uint32_t)many, LEAST_ALARMS, SAC_MOST_ALARMS);
     world->alarmed = sac_box_empty();

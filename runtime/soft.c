@@ -270,6 +270,19 @@ void sac_soft_slot_fall(sac_world *world, uint32_t slot)
     sac_soft_slot_renew(world, slot);
 }
 
+uint32_t sac_soft_points_aloft(const sac_world *world)
+{
+    uint32_t points = 0;
+    for (uint32_t i = 0; i < world->soft_count; i++) {
+        const sac_soft_slot *s = world->softs[i];
+        if (!s || s->body == UINT32_MAX || s->skipped >= SAC_SOFT_MOST_SKIPPED) continue;
+        uint32_t flags = world->flags[s->body];
+        if (flags & SAC_BODY_AWAKE && !(flags & SAC_BODY_CHOSEN) && sac_body_flies(world, s->body))
+            points += s->points;
+    }
+    return points;
+}
+
 float sac_world_soft_margin(const sac_world *world, uint32_t a, uint32_t b)
 {
     const sac_soft_slot *x = sac_soft_of(world, a), *y = sac_soft_of(world, b);

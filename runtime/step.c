@@ -110,11 +110,21 @@ static double response_reserve(const sac_world *world, uint32_t substeps)
            1.1 * sac_predictor_mean_ns(&c->solve, manifolds * substeps, manifolds);
 }
 
+/* A point that falls is about as dear as a body that waits. */
+static double finish_load(const sac_world *world)
+{
+    return (double)world->awake_count + sac_soft_points_aloft(world);
+}
+
+double sac_world_finish_ns(const sac_world *world)
+{
+    return sac_predictor_mean_ns(&world->costs.finish, finish_load(world), world->chosen_count);
+}
+
 double sac_world_tail_ns(const sac_world *world, double left)
 {
     double sweep = 1.3 * world->costs.sweep_ns_per_body * world->chosen_count;
-    return 1.15 * sac_predictor_mean_ns(&world->costs.finish, world->awake_count, world->chosen_count) +
-           fmin(sweep, 0.25 * left);
+    return 1.15 * sac_world_finish_ns(world) + fmin(sweep, 0.25 * left);
 }
 
 /* A body one of whose pairs nobody could look at, and of which nothing is remembered, might run into
@@ -319,6 +329,7 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     uint64_t sweep_cost = sac_world_cost_now(world) - cost;
     t = lap(world, SAC_STAGE_SWEEP, t);
     cost = sac_world_cost_now(world);
+    double load = finish_load(world);
     sac_world_finish(world);
     sac_world_rest(world);
     tell_bodies(world);
@@ -330,7 +341,7 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
             c->sweep_ns_per_body += 0.1 * ((double)sweep_cost / world->chosen_count - c->sweep_ns_per_body);
         sac_predictor_learn(&c->contacts, world->agenda->count, world->report.contacts,
                             (double)contacts_cost);
-        sac_predictor_learn(&c->finish, world->awake_count, world->chosen_count,
+        sac_predictor_learn(&c->finish, load, world->chosen_count,
                             (double)(sac_world_cost_now(world) - cost));
     }
     double response =

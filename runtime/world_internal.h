@@ -157,7 +157,7 @@ typedef struct sac_costs {
     sac_predictor descend;  /* a: agenda entries, b: node tests */
     sac_predictor contacts; /* a: agenda entries, b: contacts */
     sac_predictor solve;    /* a: manifolds * sub-steps, b: manifolds */
-    sac_predictor finish;   /* a: awake bodies, b: simulated ones */
+    sac_predictor finish;   /* a: awake bodies and soft points that fly, b: simulated ones */
     sac_predictor place;    /* a: boxes placed */
     sac_predictor deform;   /* a: points pulled, b: points moved */
     sac_predictor touch;    /* a: node pairs of soft fronts, b: pairs of bodies */
@@ -362,6 +362,9 @@ void sac_world_respond_soft(sac_world *world);
 /* balance.c: what the contacts of a set made out of nothing is taken back; `cut`: no sub-step was finished.
  */
 void sac_world_balance(sac_world *world, uint32_t contacts, uint32_t stamp, bool cut);
+/* The end of the frame as it mostly is: all that are awake, with the points of soft ones that fly on by
+ * themselves, and those simulated. */
+double sac_world_finish_ns(const sac_world *world);
 /* What comes after the solver: fast bodies, a quarter of what is `left` at the most, and the end. */
 double sac_world_tail_ns(const sac_world *world, double left);
 void sac_world_limit_fast(sac_world *world); /* fast.c: nobody tunnels */
@@ -385,6 +388,8 @@ void sac_soft_slot_push(sac_world *world, uint32_t slot, const float impulse[3],
 enum { SAC_SOFT_MOST_SKIPPED = 2 };
 /* Flies on without being simulated: gravity alone. */
 void sac_soft_slot_fall(sac_world *world, uint32_t slot);
+/* So many points of bodies that are not chosen may do so in this frame. */
+uint32_t sac_soft_points_aloft(const sac_world *world);
 void sac_soft_slot_grabbed(sac_world *world, sac_grab_slot *grab);
 /* One step of the grabs that hold soft bodies. */
 void sac_soft_grabs_pull(sac_world *world);

@@ -309,6 +309,28 @@ static void lives_with_little_time(void **state)
     sac_soft_shape_destroy(&shape);
 }
 
+/* Many that only fall cost as much as they have points, and the first frame knows it before any was seen. */
+static void the_first_frame_fits(void **state)
+{
+    (void)state;
+    sac_soft_shape *shape = make_shape(0.2f, 2, 0.03f);
+    sac_world *world = make_world(1);
+    sac_shape_id soft = add_soft(world, shape);
+    enum { COUNT = 100 };
+    sac_body_id body = {0};
+    for (int i = 0; i < COUNT; i++) body = make(world, soft, (float)(i % 10), 20 + (float)(i / 10), 0);
+    const uint64_t points = (uint64_t)COUNT * sac_soft_view(sac_body_soft(world, body)).count;
+    const uint64_t budget = 5 * points; /* falling takes four */
+    for (int i = 0; i < 3; i++) {
+        sac_step_report r = step(world, budget);
+        CHECK_SAY(r.spent_ns <= budget + budget / 20, "frame %d: %llu of %llu\n", i + 1,
+                  (unsigned long long)r.spent_ns, (unsigned long long)budget);
+        CHECK(r.simulated < COUNT);
+    }
+    sac_world_destroy(&world);
+    sac_soft_shape_destroy(&shape);
+}
+
 static void nothing_is_allocated(void **state)
 {
     (void)state;
@@ -377,8 +399,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lies_on_the_floor),         cmocka_unit_test(stacks),
         cmocka_unit_test(is_pushed_pinned_and_held), cmocka_unit_test(the_same_again),
-        cmocka_unit_test(lives_with_little_time),    cmocka_unit_test(nothing_is_allocated),
-        cmocka_unit_test(a_surface_is_met),          cmocka_unit_test(wrong_definitions),
+        cmocka_unit_test(lives_with_little_time),    cmocka_unit_test(the_first_frame_fits),
+        cmocka_unit_test(nothing_is_allocated),      cmocka_unit_test(a_surface_is_met),
+        cmocka_unit_test(wrong_definitions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
