@@ -65,19 +65,22 @@ void sac_replay_times_fini(sac_replay_times *times)
 
 /* ---- judging ---- */
 
-/* What a frame took in all passes: the median, and the least. */
-static double median_us(const sac_replay_times *times, size_t frame, double *out_least)
+typedef struct passes_us {
+    double median, least, most;
+} passes_us;
+
+/* What a frame took in all passes. */
+static passes_us passes_of(const sac_replay_times *times, size_t frame)
 {
     double us[SAC_MOST_PASSES];
     uint32_t passes = times->passes < SAC_MOST_PASSES ? times->passes : SAC_MOST_PASSES;
     for (uint32_t p = 0; p < passes; p++)
         us[p] = (double)times->cpu_ns.data[p * times->frames.count + frame] * 1e-3;
     double median = sac_percentiles_of(us, passes).p50;
-    *out_least = us[0]; /* sorted by now */
-    return median;
+    return (passes_us){median, us[0], us[passes - 1]}; /* sorted by now */
 }
 
-static bool judge_frame(sac_replay_times *times, size_t i, double median, double least, bool same)
+static bool judge_frame(sac_replay_times *times, size_t i, passes_us now, bool same)
 {
     const sac_timed_frame *then = &times->frames.data[i];
     double budget = (double)then->budget_ns * 1e-3, recorded = (double)then->cpu_ns * 1e-3;
@@ -88,10 +91,10 @@ static bool judge_frame(sac_replay_times *times, size_t i, double median, double
     sac_timed_miss miss = {.frame = i + 1,
                            .budget_us = budget,
                            .recorded_us = recorded,
-                           .median_us = median,
-                           .least_us = least,
+                           .median_us = now.median,
+                           .least_us = now.least,
                            .verdict =
-                               same ? sac_miss_verdict(budget, median, then->threads) : SAC_VERDICT_OPEN};
+                               same ? sac_miss_verdict(budget, now.median, then->threads) : SAC_VERDICT_OPEN};
     times->count[miss.verdict]++;
     return sac_array_push(&times->misses, miss);
 }
@@ -99,29 +102,33 @@ static bool judge_frame(sac_replay_times *times, size_t i, double median, double
 sac_result sac_replay_times_judge(sac_replay_times *times, uint64_t first_other, sac_error *error)
 {
     size_t n = times->frames.count, timed = 0;
-    times->least_budget_us = times->most_budget_us = NAN;
+    times->least_budget_us = times->most_budget_us = times->spread = NAN;
     times->recorded_us = times->replayed_us = sac_percentiles_of(NULL, 0);
     times->threads = 0;
     times->misses.count = 0;
     memset(times->count, 0, sizeof times->count);
     if (!n || !times->passes) return SAC_OK;
-    double *recorded = sac_alloc(n, sizeof *recorded), *replayed = sac_alloc(n, sizeof *replayed);
-    bool room = recorded && replayed;
+    double *recorded = sac_alloc(n, sizeof *recorded), *replayed = sac_alloc(n, sizeof *replayed),
+           *spread = sac_alloc(n, sizeof *spread);
+    bool room = recorded && replayed && spread;
     for (size_t i = 0; room && i < n; i++) {
         const sac_timed_frame *then = &times->frames.data[i];
-        double least;
-        replayed[i] = median_us(times, i, &least);
+        passes_us now = passes_of(times, i);
+        replayed[i] = now.median;
+        spread[i] = now.median > 0 ? (now.most - now.least) / now.median : 0;
         if (!then->threads) continue;
         recorded[timed++] = (double)then->cpu_ns * 1e-3;
         if (then->threads > times->threads) times->threads = then->threads;
-        room = judge_frame(times, i, replayed[i], least, !first_other || i + 1 < first_other);
+        room = judge_frame(times, i, now, !first_other || i + 1 < first_other);
     }
     if (room) {
         times->recorded_us = sac_percentiles_of(recorded, timed);
         times->replayed_us = sac_percentiles_of(replayed, n);
+        if (times->passes > 1) times->spread = sac_percentiles_of(spread, n).p50;
     }
     sac_free(recorded, n, sizeof *recorded);
     sac_free(replayed, n, sizeof *replayed);
+    sac_free(spread, n, sizeof *spread);
     return room ? SAC_OK : no_memory(error);
 }
 
@@ -147,6 +154,8 @@ static void say_head(const sac_replay_times *times)
     say_row("recorded", &times->recorded_us);
     snprintf(name, sizeof name, times->passes == 1 ? "replayed" : "replayed, medians of %u", times->passes);
     say_row(name, &times->replayed_us);
+    if (isfinite(times->spread))
+        sac_say("  the passes of a frame differ by %.0f %% (median frame)\n", 100 * times->spread);
 }
 
 void sac_replay_times_say(const sac_replay_times *times)
@@ -193,12 +202,12 @@ json_t *sac_replay_times_json(const sac_replay_times *times)
                               "replayed_us", sac_json_number(m->median_us), "replayed_least_us",
                               sac_json_number(m->least_us), "verdict", sac_verdict_name(m->verdict)));
     }
-    return json_pack("{s:I,s:{s:o,s:o},s:o,s:o,s:I,s:o,s:I,s:I,s:I}", "passes", (json_int_t)times->passes,
-                     "budget_us", "least", sac_json_number(times->least_budget_us), "most",
-                     sac_json_number(times->most_budget_us), "recorded_us",
-                     percentiles_json(&times->recorded_us), "replayed_us",
-                     percentiles_json(&times->replayed_us), "recorded_threads", (json_int_t)times->threads,
-                     "misses", misses, "host", (json_int_t)times->count[SAC_VERDICT_HOST], "own_work",
-                     (json_int_t)times->count[SAC_VERDICT_WORK], "not_decided",
-                     (json_int_t)times->count[SAC_VERDICT_OPEN]);
+    return json_pack(
+        "{s:I,s:{s:o,s:o},s:o,s:o,s:o,s:I,s:o,s:I,s:I,s:I}", "passes", (json_int_t)times->passes, "budget_us",
+        "least", sac_json_number(times->least_budget_us), "most", sac_json_number(times->most_budget_us),
+        "recorded_us", percentiles_json(&times->recorded_us), "replayed_us",
+        percentiles_json(&times->replayed_us), "spread", sac_json_number(times->spread), "recorded_threads",
+        (json_int_t)times->threads, "misses", misses, "host", (json_int_t)times->count[SAC_VERDICT_HOST],
+        "own_work", (json_int_t)times->count[SAC_VERDICT_WORK], "not_decided",
+        (json_int_t)times->count[SAC_VERDICT_OPEN]);
 }

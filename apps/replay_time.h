@@ -51,6 +51,8 @@ typedef struct sac_replay_times {
     /* Judged. Microseconds; NaN where there is nothing. */
     sac_percentiles recorded_us, replayed_us;
     double least_budget_us, most_budget_us;
+    double spread;    /* of one frame's passes, longest less shortest, as a part of the median; that of the
+                         median    frame: how quiet the machine is now */
     uint32_t threads; /* most of any frame; 0: nothing was timed */
     sac_array(sac_timed_miss) misses;
     uint64_t count[SAC_VERDICTS];

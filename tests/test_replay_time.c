@@ -78,6 +78,7 @@ static void misses_are_found_and_judged(void **state)
         assert_int_equal(sac_replay_times_judge(&m.times, other, NULL), SAC_OK);
         assert_int_equal(m.times.passes, m.passes);
         assert_int_equal(m.times.frames.count, m.frames);
+        assert_true(m.passes == 1 ? isnan(m.times.spread) : m.times.spread >= 0 && m.times.spread < 1);
         for (uint32_t i = 0; i < m.frames; i++) {
             const sac_replay_frame *f = &m.frame[i];
             if (!f->recorded_budget_ns || f->recorded_cpu_ns <= 1250000) continue;
