@@ -163,6 +163,7 @@ void sac_replay_times_say(const sac_replay_times *times)
     char a[32], b[32], c[32], d[32];
     size_t n = times->misses.count, said = n < MOST_SAID ? n : MOST_SAID;
     say_head(times);
+    if (!times->frames.count) return;
     if (!times->threads) {
         sac_say("  the recording is of before steps were timed: there is nothing to compare with\n");
         return;
