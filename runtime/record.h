@@ -57,8 +57,8 @@ typedef struct sac_replay_frame {
     bool end;  /* no further frame */
     /* CPU time of the step on the thread that called, now and when it was recorded. */
     uint64_t cpu_ns, recorded_cpu_ns;
-    uint64_t
-        recorded_budget_ns;    /* 0: no limit, one that had passed before the step, or one in work credits */
+    /* 0: no limit, one that had passed before the step, or one in work credits. */
+    uint64_t recorded_budget_ns;
     uint32_t recorded_threads; /* of the world then; 0: the file is of before steps were timed */
 } sac_replay_frame;
 
