@@ -103,7 +103,10 @@ static bool read_number(const sac_option *option, const char *text)
         return true;
     }
     if ((double)x < option->least || (double)x > option->most) return false;
-    *(uint32_t *)option->value = (uint32_t)x;
+    if (option->kind == SAC_OPTION_MAYBE)
+        ((sac_maybe *)option->value)->number = (uint32_t)x;
+    else
+        *(uint32_t *)option->value = (uint32_t)x;
     return true;
 }
 
@@ -190,6 +193,13 @@ int sac_options_parse(const sac_command *command, int argc, char **argv, sac_com
             if (value) return sac_options_usage_error(command->name, "--%s takes no value", option->name);
             *(bool *)option->value = true;
             continue;
+        }
+        if (option->kind == SAC_OPTION_MAYBE) {
+            /* A word behind it is one of the command's, unless it can only be the number. */
+            ((sac_maybe *)option->value)->given = true;
+            const char *next = i + 1 < argc ? argv[i + 1] : "";
+            if (!value && *next && !next[strspn(next, "0123456789")]) value = argv[++i];
+            if (!value) continue;
         }
         /* The next option is no value: somebody forgot this one's. --name=--value for whoever means it. */
         if (!value && i + 1 < argc && strncmp(argv[i + 1], "--", 2) != 0) value = argv[++i];

@@ -20,12 +20,19 @@
 enum { SAC_EXIT_OK = 0, SAC_EXIT_FAILED = 1, SAC_EXIT_USAGE = 2 };
 
 typedef enum sac_option_kind {
-    SAC_OPTION_FLAG,  /* bool * */
-    SAC_OPTION_TEXT,  /* const char ** */
-    SAC_OPTION_UINT,  /* uint32_t *, within least..most */
-    SAC_OPTION_SEED,  /* uint64_t * */
-    SAC_OPTION_NUMBER /* double *, within least..most */
+    SAC_OPTION_FLAG,   /* bool * */
+    SAC_OPTION_TEXT,   /* const char ** */
+    SAC_OPTION_UINT,   /* uint32_t *, within least..most */
+    SAC_OPTION_SEED,   /* uint64_t * */
+    SAC_OPTION_NUMBER, /* double *, within least..most */
+    SAC_OPTION_MAYBE   /* sac_maybe *, the number within least..most, if there is one */
 } sac_option_kind;
+
+/* An option whose number may be left out: --time, --time 3. `number` is set by the caller to its default. */
+typedef struct sac_maybe {
+    bool given;
+    uint32_t number;
+} sac_maybe;
 
 typedef struct sac_option {
     const char *name; /* without the dashes */

@@ -10,7 +10,6 @@
 #include "apps/run_looks.h"
 
 enum { MOST_SPINS = 20000 };
-static const double MISS_US = 250; /* beyond the budget: more than reading clocks and a cold cache explain */
 
 typedef struct runner {
     sac_run *run;
@@ -100,8 +99,8 @@ static sac_result run_frame(runner *r, uint64_t frame, sac_error *error)
     r->jnd[0][frame] = report.descent.jnd_p50, r->jnd[1][frame] = report.descent.jnd_p95,
     r->jnd[2][frame] = report.descent.jnd_most;
     if (def->budget_ns) {
-        run->misses += (def->credits ? step_us : cpu_us) > budget_us + MISS_US;
-        run->late += step_us > budget_us + MISS_US;
+        run->misses += (def->credits ? step_us : cpu_us) > budget_us + SAC_MISS_US;
+        run->late += step_us > budget_us + SAC_MISS_US;
     }
     run->not_finite += report.not_finite;
     run->contacts_max = report.contacts > run->contacts_max ? report.contacts : run->contacts_max;

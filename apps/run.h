@@ -16,6 +16,10 @@
 #include "bench/noise_floor.h"
 #include "bench/penetration.h"
 
+/* A step misses when its own CPU time is so far beyond the budget: more than reading clocks and a cold cache
+ * explain. */
+#define SAC_MISS_US 250.0
+
 /* After a frame; the world may be looked at, not changed. */
 typedef void sac_run_look(const sac_staging *staging, const sac_world *world, const sac_viewer *viewer,
                           uint64_t frame, void *user);

@@ -9,7 +9,8 @@
  * bytes, and the structs below, whose own fields are listed like those of an operation. OP(number, name,
  * FIELDS, again): an operation, its fields, and the expression that does it again on `world` from `op`.
  * Numbers are never given to another operation. A changed list changes the checksum in the file's header, so
- * that an old recording is recognised.
+ * that an old recording is recognised. One that lacks nothing but what was added behind SAC_OPERATIONS_BEFORE
+ * has the checksum of that part, and is read.
  */
 #ifndef SAC_RUNTIME_OPERATIONS_INTERNAL_H
 #define SAC_RUNTIME_OPERATIONS_INTERNAL_H
@@ -154,9 +155,13 @@ SAC_RECORDED_SIZE(sac_eye, 44);
     F(u64, budget_ns, ) F(u64, deadline_ns, ) F(flag, seen, ) F(u64, viewer_now_ns, ) F(bytes, tape, ) \
         F(bytes, weights, ) F(u64, hash, )
 
+/* What the step that follows took when it was recorded. `cpu_ns`: of the thread that called; `budget_ns`: 0
+ * when there was none in machine time; `threads`: of the world. Told to whoever asks, never to the world. */
+#define SAC_FIELDS_TOOK(F) F(u64, cpu_ns, ) F(u64, budget_ns, ) F(u32, threads, )
+
 #define SAC_ID(type, field) ((type){op->field})
 
-#define SAC_OPERATIONS(OP)                                                                                   \
+#define SAC_OPERATIONS_BEFORE(OP)                                                                            \
     OP(1, world, SAC_FIELDS_WORLD, sac_again_world(replay, op, error))                                       \
     OP(2, tree, SAC_FIELDS_TREE, sac_again_tree(replay, op, error))                                          \
     OP(3, terrain, SAC_FIELDS_TREE, sac_again_terrain(replay, op, error))                                    \
@@ -196,6 +201,10 @@ SAC_RECORDED_SIZE(sac_eye, 44);
        sac_body_pin(world, SAC_ID(sac_body_id, body), op->point, op->target, error))                         \
     OP(27, body_unpin, SAC_FIELDS_BODY_POINT,                                                                \
        sac_body_unpin(world, SAC_ID(sac_body_id, body), op->point, error))
+
+#define SAC_OPERATIONS(OP)    \
+    SAC_OPERATIONS_BEFORE(OP) \
+    OP(28, took, SAC_FIELDS_TOOK, sac_again_took(replay, op, error))
 
 /* ---- what the list becomes ---- */
 
@@ -245,7 +254,8 @@ SAC_OPERATIONS(OP)
 /* Those that need more than a line: record.c. */
 void sac_record_shape(sac_world *world, const sac_form *form, sac_shape_id made);
 void sac_record_policy(sac_world *world);
-void sac_record_frame(sac_world *world, const sac_step_def *def);
+/* `start_cpu_ns`: of this thread, when the step began. */
+void sac_record_frame(sac_world *world, const sac_step_def *def, uint64_t start_cpu_ns);
 
 /* What a replay may be asked to make room for; a recording of more is refused when it starts. */
 typedef struct sac_replay_limits {
@@ -257,8 +267,9 @@ bool sac_replay_fits(const sac_world_def *def, const sac_replay_limits *most, sa
 sac_result sac_replay_open_memory(const void *bytes, size_t size, uint32_t threads,
                                   const sac_replay_limits *most, sac_replay **out_replay, sac_error *error);
 
-/* Of the list above, for the file's header. */
+/* Of the list above, for the file's header; and of its older part, which is still read. */
 uint32_t sac_operations_checksum(void);
+uint32_t sac_operations_checksum_before(void);
 
 /* clang-format on */
 

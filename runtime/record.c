@@ -69,17 +69,23 @@ SAC_OPERATIONS(OP)
 #undef OP
 #undef F
 
-uint32_t sac_operations_checksum(void)
-{
 #define F(type, name, dims) #type " " #name #dims ";"
 #define STRUCT(type, ctype, FIELDS) #type "{" FIELDS(F) "}"
 #define OP(number, name, FIELDS, again) #number " " #name "{" FIELDS(F) "}"
+uint32_t sac_operations_checksum(void)
+{
     static const char text[] = SAC_RECORD_STRUCTS(STRUCT) SAC_OPERATIONS(OP);
+    return sac_crc32c(0, text, sizeof text);
+}
+
+uint32_t sac_operations_checksum_before(void)
+{
+    static const char text[] = SAC_RECORD_STRUCTS(STRUCT) SAC_OPERATIONS_BEFORE(OP);
+    return sac_crc32c(0, text, sizeof text);
+}
 #undef F
 #undef STRUCT
 #undef OP
-    return sac_crc32c(0, text, sizeof text);
-}
 
 /* ---- shapes ---- */
 
@@ -150,7 +156,8 @@ void sac_record_policy(sac_world *world)
 
 /* ---- the frame ---- */
 
-static void record_frame(sac_world *world, struct sac_recorder *recorder, const sac_step_def *def)
+static void record_frame(sac_world *world, struct sac_recorder *recorder, const sac_step_def *def,
+                         uint64_t start_cpu_ns)
 {
     uint64_t cpu = sac_time_thread_cpu_ns(), wall = sac_time_now_ns();
     const sac_tape *tape = &world->tape;
@@ -182,17 +189,22 @@ static void record_frame(sac_world *world, struct sac_recorder *recorder, const 
         }
         sac_record_look(recorder, &look);
     }
+    /* Work credits are no time a host could take away. */
+    sac_op_took took = {.cpu_ns = cpu - start_cpu_ns,
+                        .budget_ns = world->clock.kind == SAC_CLOCK_CREDITS ? 0 : world->report.budget_ns,
+                        .threads = sac_tasks_threads(world->tasks)};
+    sac_record_took(recorder, &took);
     sac_record_step(recorder, &op);
     recorder->wall_ns = sac_time_now_ns() - wall, recorder->cpu_ns = sac_time_thread_cpu_ns() - cpu;
 }
 
-void sac_record_frame(sac_world *world, const sac_step_def *def)
+void sac_record_frame(sac_world *world, const sac_step_def *def, uint64_t start_cpu_ns)
 {
     struct sac_recorder *recorder = world->recorder;
     char text[600];
     if (!recorder) return;
     recorder->wall_ns = recorder->cpu_ns = 0;
-    if (recorder->file.file >= 0) record_frame(world, recorder, def);
+    if (recorder->file.file >= 0) record_frame(world, recorder, def, start_cpu_ns);
     if (recorder->file.error.code == SAC_OK || recorder->told) return;
     recorder->told = true;
     sac_world_log(world, "the recording ends: %s", sac_error_text(&recorder->file.error, text, sizeof text));

@@ -11,6 +11,9 @@
  *   while (sac_replay_step(replay, &frame, &error) == SAC_OK && !frame.end) draw(sac_replay_world(replay));
  *   sac_replay_close(&replay);
  *
+ * What a step took is recorded beside it, and a replayed step is timed: the same work again, so that a frame
+ * that was late then and is not now was not late by its own doing (saccade replay --time).
+ *
  * What the caller's weight hook says is recorded too; his clock, log and task system are not needed again. A
  * step that is recorded takes as long as ever, and then the time of the record itself, most of it the hash of
  * the state: it comes after the report and is not in it; sac_record_cost tells how much.
@@ -52,6 +55,11 @@ typedef struct sac_replay_frame {
     uint64_t hash, recorded_hash;
     bool same; /* both hashes, and the step decided as often as it did then */
     bool end;  /* no further frame */
+    /* CPU time of the step on the thread that called, now and when it was recorded. */
+    uint64_t cpu_ns, recorded_cpu_ns;
+    /* 0: no limit, one that had passed before the step, or one in work credits. */
+    uint64_t recorded_budget_ns;
+    uint32_t recorded_threads; /* of the world then; 0: the file is of before steps were timed */
 } sac_replay_frame;
 
 /* `threads` for the replaying world; 0: one. ERROR_FORMAT, ERROR_VERSION, ERROR_CORRUPT name file and byte.

@@ -230,7 +230,7 @@ static bool fetch(const sac_chunk_reader *reader, uint64_t at, void *out, size_t
     return true;
 }
 
-static sac_result check_header(sac_chunk_reader *reader, uint32_t operations, sac_error *error)
+static sac_result check_header(sac_chunk_reader *reader, const uint32_t operations[2], sac_error *error)
 {
     static const char *const again = "record again with this version";
     sac_record_header header = {0};
@@ -254,7 +254,7 @@ static sac_result check_header(sac_chunk_reader *reader, uint32_t operations, sa
     if (header.version != SAC_RECORD_VERSION || header.header_size != sizeof header)
         return fault(reader, error, SAC_ERROR_VERSION, offsetof(sac_record_header, version), again,
                      "the recording is of another version");
-    if (header.operations != operations)
+    if (header.operations != operations[0] && header.operations != operations[1])
         return fault(reader, error, SAC_ERROR_VERSION, offsetof(sac_record_header, operations), again,
                      "the recording is of a version with other operations");
     if (header.reserved != 0)
@@ -264,7 +264,7 @@ static sac_result check_header(sac_chunk_reader *reader, uint32_t operations, sa
     return SAC_OK;
 }
 
-sac_result sac_chunk_reader_open(sac_chunk_reader *reader, const char *path, uint32_t operations,
+sac_result sac_chunk_reader_open(sac_chunk_reader *reader, const char *path, const uint32_t operations[2],
                                  sac_error *error)
 {
     *reader = (sac_chunk_reader){.file = -1};
@@ -288,7 +288,7 @@ sac_result sac_chunk_reader_open(sac_chunk_reader *reader, const char *path, uin
 }
 
 sac_result sac_chunk_reader_open_memory(sac_chunk_reader *reader, const void *bytes, size_t size,
-                                        uint32_t operations, sac_error *error)
+                                        const uint32_t operations[2], sac_error *error)
 {
     *reader = (sac_chunk_reader){.file = -1, .memory = bytes, .size = size};
     if (!host_fits(error)) return SAC_ERROR_UNSUPPORTED;

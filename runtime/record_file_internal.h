@@ -83,11 +83,12 @@ typedef struct sac_chunk_reader {
     bool last;
 } sac_chunk_reader;
 
-sac_result sac_chunk_reader_open(sac_chunk_reader *reader, const char *path, uint32_t operations,
+/* `operations`: the lists that are read, by their checksums. */
+sac_result sac_chunk_reader_open(sac_chunk_reader *reader, const char *path, const uint32_t operations[2],
                                  sac_error *error);
 /* The memory must stay as long as the reader. */
 sac_result sac_chunk_reader_open_memory(sac_chunk_reader *reader, const void *bytes, size_t size,
-                                        uint32_t operations, sac_error *error);
+                                        const uint32_t operations[2], sac_error *error);
 /* The next chunk into `bytes`; ERROR_CORRUPT with its place where the file is damaged or ends too early.
  * After the last chunk `last` is set. */
 sac_result sac_chunk_reader_next(sac_chunk_reader *reader, sac_error *error);

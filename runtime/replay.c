@@ -1,4 +1,5 @@
 /* Replay: the operations of a recording done again, one frame a call, each compared with what was. */
+#include "base/clock.h"
 #include "runtime/operations_internal.h"
 #include "runtime/record_file_internal.h"
 
@@ -19,6 +20,7 @@ struct sac_replay {
     sac_viewer viewer;
     sac_array(sac_eye) more_eyes; /* of the viewer */
     bool looked;                  /* a viewer for the next step is there */
+    sac_op_took took;             /* of the next step; no threads: not told */
     bool stepped;
     uint64_t frames;
     sac_replay_frame frame;
@@ -258,6 +260,13 @@ static sac_result sac_again_look(sac_replay *replay, const sac_op_look *op, sac_
     return SAC_OK;
 }
 
+static sac_result sac_again_took(sac_replay *replay, const sac_op_took *op, sac_error *error)
+{
+    if (op->threads == 0) return wrong(error, "a step was taken by no thread");
+    replay->took = *op;
+    return SAC_OK;
+}
+
 static sac_result sac_again_step(sac_replay *replay, const sac_op_step *op, sac_error *error)
 {
     sac_world *world = replay->world;
@@ -285,7 +294,9 @@ static sac_result sac_again_step(sac_replay *replay, const sac_op_step *op, sac_
     def.deadline_ns = op->deadline_ns;
     def.viewer_now_ns = op->viewer_now_ns;
     if (op->seen) def.viewer = &replay->viewer;
+    uint64_t cpu = sac_time_thread_cpu_ns();
     sac_result result = sac_world_step(world, &def, NULL, error);
+    cpu = sac_time_thread_cpu_ns() - cpu;
     if (result != SAC_OK) return result;
     replay->looked = false;
     replay->stepped = true;
@@ -294,7 +305,12 @@ static sac_result sac_again_step(sac_replay *replay, const sac_op_step *op, sac_
                                        .hash = hash,
                                        .recorded_hash = op->hash,
                                        .same = hash == op->hash && !tape->short_of &&
-                                               tape->at == tape->count && tape->weight_at == weights};
+                                               tape->at == tape->count && tape->weight_at == weights,
+                                       .cpu_ns = cpu,
+                                       .recorded_cpu_ns = replay->took.cpu_ns,
+                                       .recorded_budget_ns = replay->took.budget_ns,
+                                       .recorded_threads = replay->took.threads};
+    replay->took = (sac_op_took){0};
     return SAC_OK;
 }
 
@@ -388,6 +404,12 @@ static sac_replay *fresh(uint32_t threads, const sac_replay_limits *most, sac_er
     return replay;
 }
 
+static const uint32_t *lists_read(uint32_t out[2])
+{
+    out[0] = sac_operations_checksum(), out[1] = sac_operations_checksum_before();
+    return out;
+}
+
 sac_result sac_replay_open(const char *path, uint32_t threads, sac_replay **out_replay, sac_error *error)
 {
     SAC_NEED(error, out_replay);
@@ -395,7 +417,8 @@ sac_result sac_replay_open(const char *path, uint32_t threads, sac_replay **out_
     SAC_NEED(error, path);
     sac_replay *replay = fresh(threads, &SAC_REPLAY_MOST, error);
     if (!replay) return SAC_ERROR_MEMORY;
-    sac_result result = sac_chunk_reader_open(&replay->file, path, sac_operations_checksum(), error);
+    uint32_t lists[2];
+    sac_result result = sac_chunk_reader_open(&replay->file, path, lists_read(lists), error);
     if (result == SAC_OK) return begin(out_replay, replay, error);
     sac_free(replay, 1, sizeof *replay);
     return result;
@@ -407,8 +430,8 @@ sac_result sac_replay_open_memory(const void *bytes, size_t size, uint32_t threa
     *out_replay = NULL;
     sac_replay *replay = fresh(threads, most, error);
     if (!replay) return SAC_ERROR_MEMORY;
-    sac_result result =
-        sac_chunk_reader_open_memory(&replay->file, bytes, size, sac_operations_checksum(), error);
+    uint32_t lists[2];
+    sac_result result = sac_chunk_reader_open_memory(&replay->file, bytes, size, lists_read(lists), error);
     if (result == SAC_OK) return begin(out_replay, replay, error);
     sac_free(replay, 1, sizeof *replay);
     return result;

@@ -291,7 +291,7 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     sac_result result = check(def, error);
     if (result == SAC_OK) result = sac_world_fit_eyes(world, def->viewer, error);
     if (result != SAC_OK) return result;
-    uint64_t credits = world->clock.spent;
+    uint64_t credits = world->clock.spent, cpu = world->recorder ? sac_time_thread_cpu_ns() : 0;
     begin(world, def);
     uint64_t t = world->step_start_ns, refits = sac_soft_refits_of(world);
     aim_kinematics(world);
@@ -354,6 +354,6 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     if (world->report.not_finite)
         sac_world_log(world, "frame %llu: %u bodies were about to be not finite and were stopped",
                       (unsigned long long)world->report.frame, world->report.not_finite);
-    sac_record_frame(world, def);
+    sac_record_frame(world, def, cpu);
     return SAC_OK;
 }
