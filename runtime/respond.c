@@ -9,6 +9,8 @@ enum { TIERS = 4, FIXED = 0 };
 /* So few are solved whatever the time, and of others so much of what one sub-step mostly takes. */
 enum { FEW = 8 };
 static const double AT_LEAST = 0.7;
+/* Of a set too large for the time, of what would fit by its size: who is left has walls about it. */
+static const double PART = 0.8;
 /* Faster meetings are told as hits, and are felt by a partner whose turn it is not. */
 static const float HIT_SPEED = 0.5f;
 
@@ -347,15 +349,18 @@ static uint32_t tier_of_body(sac_world *world, uint32_t slot, uint32_t tiers)
     return tier_of(world->set_rank[find(world->set_root, slot)]);
 }
 
-/* No time for so much as one pass: who is in this set waits, but for those that go whatever the time. Returns
- * how many these are. */
-static uint32_t put_off(sac_world *world, uint32_t stamp)
+/* All but the first `keep` of this set wait, and but for those that go whatever the time. Returns how many
+ * go.
+ */
+static uint32_t put_off(sac_world *world, uint32_t tier, uint32_t tiers, uint64_t keep)
 {
     uint32_t before = world->chosen_count, left = 0;
     for (uint32_t i = 0; i < before; i++) {
         uint32_t slot = world->chosen[i];
-        if (world->solver_stamp[slot] != stamp || !simulated(world, slot)) continue;
-        sac_body_defer(world, slot);
+        if (world->flags[slot] & SAC_BODY_SOFT || !simulated(world, slot) ||
+            tier_of_body(world, slot, tiers) != tier)
+            continue;
+        if (left >= keep) sac_body_defer(world, slot);
         left += simulated(world, slot);
     }
     sac_world_forget_deferred(world);
@@ -363,17 +368,16 @@ static uint32_t put_off(sac_world *world, uint32_t stamp)
     return left;
 }
 
-static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t contacts, uint32_t substeps,
-                       uint64_t limit, bool few)
+static void solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t contacts, uint32_t substeps,
+                       uint64_t limit)
 {
-    uint32_t stamp = world->frame * (2 * TIERS) + (few ? TIERS : 0) + tier + 1u, bodies = 1, used = 0,
-             grabs = 0;
+    uint32_t stamp = world->frame * TIERS + tier + 1u, bodies = 1, used = 0, grabs = 0;
     sac_solver *solver = world->solver;
     uint64_t began = sac_world_now(world);
     world->extra_count = 0;
     uint32_t most_bodies = 1 + world->chosen_count + contacts;
     if (most_bodies > 1 + world->body_count) most_bodies = 1 + world->body_count;
-    if (sac_solver_begin(solver, most_bodies, contacts, world->grabs_used, NULL) != SAC_OK) return false;
+    if (sac_solver_begin(solver, most_bodies, contacts, world->grabs_used, NULL) != SAC_OK) return;
     solver->bodies[FIXED] = (sac_solver_body){.most_speed = FLT_MAX, .most_spin = FLT_MAX};
     for (uint32_t i = 0; i < world->chosen_count; i++)
         if (!(world->flags[world->chosen[i]] & SAC_BODY_SOFT) &&
@@ -412,8 +416,6 @@ static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t
     sac_stop stop;
     /* One sub-step is the least: bodies that were chosen must not pass through what they touch. */
     uint64_t first = began + (uint64_t)(AT_LEAST * sac_predictor_mean_ns(&world->costs.solve, used, used));
-    if (!few && sac_tape_decide(&world->tape, bodies > FEW && limit < first))
-        return put_off(world, stamp) && solve_tier(world, tier, tiers, contacts, 1, limit, true);
     if (limit < first) limit = bodies > FEW ? first : UINT64_MAX;
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
     sac_solver_solve(solver, &step, &stop, world->tasks, &report);
@@ -429,7 +431,23 @@ static bool solve_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t
     if (tier == 0 || report.substeps < world->report.substeps) world->report.substeps = report.substeps;
     uint32_t saved = world->step_substeps > report.substeps ? world->step_substeps - report.substeps : 0;
     world->report.rungs[SAC_RUNG_ITERATIONS] += (uint64_t)saved * (bodies - 1);
-    return true;
+}
+
+/* A set of so many contacts and bodies: as much of it as there is time for one pass of, and nothing is made
+ * ready in vain. */
+static void respond_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32_t contacts, uint32_t own,
+                         uint32_t bodies, uint32_t substeps, uint64_t limit)
+{
+    uint64_t now = sac_world_now(world), keep = UINT32_MAX;
+    double least = AT_LEAST * sac_predictor_mean_ns(&world->costs.solve, own, own);
+    double left = limit > now ? (double)(limit - now) : 0;
+    if (bodies > FEW && left < least) keep = (uint64_t)(PART * bodies * left / least);
+    keep = sac_tape_decide(&world->tape, keep);
+    if (keep < bodies) {
+        if (!put_off(world, tier, tiers, keep)) return;
+        substeps = 1;
+    }
+    solve_tier(world, tier, tiers, contacts, substeps, limit);
 }
 
 /* Sub-steps that mostly fit in `left`: the solver can still be stopped when they do not. */
@@ -484,7 +502,7 @@ void sac_world_respond(sac_world *world, uint32_t substeps)
     if (limit == 0) limit = (double)deadline > tail ? deadline - (uint64_t)tail : deadline;
     if (tiers == 1) {
         fits = sac_tape_choose(&world->tape, fits, 1, substeps);
-        solve_tier(world, 0, 1, contacts, fits, limit, false);
+        respond_tier(world, 0, 1, contacts, contacts, world->chosen_count, fits, limit);
     } else {
         rank_islands(world, contacts);
         uint32_t count[TIERS] = {0}, bodies[TIERS] = {0};
@@ -500,7 +518,8 @@ void sac_world_respond(sac_world *world, uint32_t substeps)
                 later += sac_predictor_mean_ns(&world->costs.solve, count[u], count[u]);
             fits = fit_substeps(world, count[t], (double)limit - now - later, substeps);
             fits = sac_tape_choose(&world->tape, fits, 1, substeps);
-            if (count[t] || bodies[t] || t == 0) solve_tier(world, t, tiers, contacts, fits, limit, false);
+            if (count[t] || bodies[t] || t == 0)
+                respond_tier(world, t, tiers, contacts, count[t], bodies[t], fits, limit);
         }
     }
     end_touches(world);

@@ -34,7 +34,7 @@ typedef struct sac_stop {
     sac_pace *pace;
     uint64_t deadline_ns, first_ns, last_ns; /* of the first look and the last */
     uint64_t spent, next_look, last_spent;   /* credits */
-    uint64_t pieces;                         /* done so far: where it was stopped */
+    uint64_t pieces;                         /* done before it was reached: where it was stopped */
     uint64_t limit;                          /* replay: stop after so many pieces; UINT64_MAX: live */
     uint64_t late_ns; /* when it was reached: how long after the deadline it was seen */
     bool reached, looked;
@@ -59,7 +59,7 @@ bool sac_stop_before(sac_stop *stop, uint64_t credits);
 
 static inline void sac_stop_did(sac_stop *stop, uint64_t credits)
 {
-    stop->pieces++;
+    stop->pieces += !stop->reached;
     stop->spent += credits;
     sac_clock_spend(stop->clock, credits);
 }
@@ -67,7 +67,7 @@ static inline void sac_stop_did(sac_stop *stop, uint64_t credits)
 /* A piece of which another stop has told the clock already. */
 static inline void sac_stop_saw(sac_stop *stop, uint64_t credits)
 {
-    stop->pieces++;
+    stop->pieces += !stop->reached;
     stop->spent += credits;
 }
 

@@ -151,6 +151,31 @@ static void counts_again(void **state)
     assert_true(sac_stop_reached(&again));
 }
 
+/* Work that goes on after time was up is not what it was stopped after: a replay would stop later. */
+static void what_comes_after_does_not_count(void **state)
+{
+    (void)state;
+    fake time = {.now = 1000};
+    sac_clock clock = sac_clock_caller(fake_now, &time);
+    sac_stop stop, again;
+    uint64_t pieces = 0;
+    sac_stop_at(&stop, &clock, 50000, NULL);
+    for (; !sac_stop_reached(&stop); pieces++) {
+        time.now += 1000;
+        sac_stop_did(&stop, 5000);
+    }
+    sac_stop_did(&stop, 5000);
+    sac_stop_saw(&stop, 5000);
+    assert_true(sac_stop_reached(&stop));
+    assert_int_equal(stop.pieces, pieces);
+    sac_stop_after(&again, &clock, stop.pieces);
+    for (uint64_t i = 0; i < pieces; i++) {
+        assert_false(sac_stop_reached(&again));
+        sac_stop_did(&again, 5000);
+    }
+    assert_true(sac_stop_reached(&again));
+}
+
 static void learns_costs(void **state)
 {
     (void)state;
@@ -222,10 +247,11 @@ static void nonsense_is_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ends_in_time),    cmocka_unit_test(stops_before),
-        cmocka_unit_test(past_deadline),   cmocka_unit_test(clock_jumps),
-        cmocka_unit_test(counts_again),    cmocka_unit_test(learns_costs),
-        cmocka_unit_test(follows_changes), cmocka_unit_test(nonsense_is_survived),
+        cmocka_unit_test(ends_in_time),         cmocka_unit_test(stops_before),
+        cmocka_unit_test(past_deadline),        cmocka_unit_test(clock_jumps),
+        cmocka_unit_test(counts_again),         cmocka_unit_test(what_comes_after_does_not_count),
+        cmocka_unit_test(learns_costs),         cmocka_unit_test(follows_changes),
+        cmocka_unit_test(nonsense_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
