@@ -180,7 +180,7 @@ typedef struct sac_body_state {
 sac_result sac_body_get(const sac_world *world, sac_body_id body, sac_body_state *out_state,
                         sac_error *error);
 /* All below wake the body (and what it touches wakes with it); ERROR_ARGUMENT for stale ids and numbers that
- * are not finite or out of range; nothing is changed then. */
+ * are not finite or out of range, ERROR_MEMORY when there is none for its pairs; nothing is changed then. */
 sac_result sac_body_set_pose(sac_world *world, sac_body_id body, const float position[3],
                              const float rotation[4], sac_error *error);
 sac_result sac_body_set_velocity(sac_world *world, sac_body_id body, const float velocity[3],
