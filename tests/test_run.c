@@ -169,7 +169,7 @@ static void scene_files_run(void **state)
     assert_non_null(strstr(text, "\"byte\":6"));
     expect("run bad.json", 1, "bad.json:2: there is no shape \"b\"");
     expect("run towers.json --gaze bad.csv", 1, "bad.csv:2: there are 3 values, not four");
-    expect("run missing.json", 1, "missing.json:1: shape \"a\": ");
+    expect("run missing.json", 1, "missing.json:2: shape \"a\": ");
     expect("run nowhere.json", 1, "nowhere.json");
     expect("run towers.json --bodies 4", 2, "built-in scenes");
 }
