@@ -349,7 +349,8 @@ typedef struct sac_contact_event {
     float impulse;             /* N s of the whole step; hit */
     float speed;               /* at which they met; begin and hit */
 } sac_contact_event;
-/* Valid until the next call that changes the world. */
+/* In the order they happened; an end comes with the step that parts the two, of what is done between steps
+ * with the next. Valid until the next call that changes the world. */
 uint32_t sac_world_contact_events(const sac_world *world, const sac_contact_event **out_events);
 
 typedef struct sac_move_event {

@@ -274,6 +274,7 @@ struct sac_world {
     bool move_events_made;
     sac_array(uint32_t) moved;
     sac_array(sac_contact_event) pending_ends; /* of pairs that ended between steps */
+    bool stepping;                             /* inside sac_world_step */
 
     struct sac_recorder *recorder;
     size_t bytes;
