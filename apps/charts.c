@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Okabe and Ito's colours, darkened on white and lightened on black where thin lines would fade. */
 static const char style[] =
@@ -185,17 +186,25 @@ static void y_ticks(sac_page *page, const frame *f)
         y_tick(page, f, first + i * step);
 }
 
-static void limit_across(sac_page *page, const frame *f, const sac_chart_def *def)
+static void limit_line(sac_page *page, const frame *f, const sac_chart_def *def)
+{
+    if (def->limit > 0)
+        sac_page_add(page, "<path class=\"limit\" d=\"M%.1f %.1fH%.1f\"/>", f->left, at_y(f, def->limit),
+                     f->width - f->right);
+}
+
+static void limit_name(sac_page *page, const sac_chart_def *def, double x, double y)
 {
     if (!(def->limit > 0)) return;
-    double y = at_y(f, def->limit);
-    sac_page_add(
-        page,
-        "<path class=\"limit\" d=\"M%.1f %.1fH%.1f\"/><text class=\"value halo\" x=\"%.1f\" y=\"%.1f\" "
-        "text-anchor=\"end\">",
-        f->left, y, f->width - f->right, f->width - f->right - 2, y - 5);
+    sac_page_add(page, "<text class=\"value halo\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">", x, y);
     sac_page_text(page, def->limit_name ? def->limit_name : "limit");
     sac_page_add(page, "</text>");
+}
+
+static void limit_across(sac_page *page, const frame *f, const sac_chart_def *def)
+{
+    limit_line(page, f, def);
+    limit_name(page, def, f->width - f->right - 2, at_y(f, def->limit) - 5);
 }
 
 /* ---- range ---- */
@@ -313,6 +322,63 @@ void sac_chart_strip(sac_page *page, const sac_chart_def *def, const sac_chart_s
 
 /* ---- lines ---- */
 
+typedef struct spot {
+    double left, right, top, bottom;
+} spot;
+
+/* Does the way from one point to another lead through it? */
+static bool crosses(const spot *s, const double a[2], const double b[2])
+{
+    double t0 = 0, t1 = 1, low[2] = {s->left, s->top}, high[2] = {s->right, s->bottom};
+    for (int k = 0; k < 2; k++) {
+        double d = b[k] - a[k];
+        if (d == 0 && (a[k] < low[k] || a[k] > high[k])) return false;
+        if (d == 0) continue;
+        double u = (low[k] - a[k]) / d, v = (high[k] - a[k]) / d;
+        t0 = fmax(t0, fmin(u, v)), t1 = fmin(t1, fmax(u, v));
+    }
+    return t0 <= t1;
+}
+
+/* Marks and lines in a spot; a mark counts for what is drawn of it. */
+static uint32_t drawn_in(const frame *f, const sac_chart_series *series, uint32_t count, const spot *s)
+{
+    enum { MARK = 4 };
+    const spot wider = {s->left - MARK, s->right + MARK, s->top - MARK, s->bottom + MARK};
+    uint32_t drawn = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double last[2], at[2];
+        bool begun = false;
+        for (size_t j = 0; j < series[i].count; j++) {
+            if (!isfinite(series[i].y[j])) continue;
+            at[0] = at_x(f, series[i].x ? series[i].x[j] : (double)j), at[1] = at_y(f, series[i].y[j]);
+            drawn += crosses(&wider, at, at) + (begun && crosses(s, last, at));
+            last[0] = at[0], last[1] = at[1], begun = true;
+        }
+    }
+    return drawn;
+}
+
+/* Beside the line, as far right as nothing is drawn; else where least is. */
+static void limit_name_beside(sac_page *page, const frame *f, const sac_chart_def *def,
+                              const sac_chart_series *series, uint32_t count)
+{
+    enum { PLACES = 24, LETTER = 7, HIGH = 11, ABOVE = 5, BELOW = 15 };
+    if (!(def->limit > 0)) return;
+    double wide = LETTER * (double)strlen(def->limit_name ? def->limit_name : "limit"),
+           y = at_y(f, def->limit);
+    double end = f->width - f->right - 2, room = fmax(0, end - f->left - wide - 4), best_x = end,
+           best_y = y - ABOVE;
+    uint32_t least = UINT32_MAX;
+    for (int i = 0; i < 2 * PLACES && least > 0; i++) {
+        double x = end - room * (i / 2) / (PLACES - 1), foot = i % 2 ? y + BELOW : y - ABOVE;
+        if (foot > f->height - f->bottom) continue;
+        uint32_t drawn = drawn_in(f, series, count, &(spot){x - wide, x, foot - HIGH, foot + 2});
+        if (drawn < least) least = drawn, best_x = x, best_y = foot;
+    }
+    limit_name(page, def, best_x, best_y);
+}
+
 void sac_chart_lines(sac_page *page, const sac_chart_def *def, const sac_chart_series *series, uint32_t count)
 {
     range y = range_of(series, count, false);
@@ -329,7 +395,7 @@ void sac_chart_lines(sac_page *page, const sac_chart_def *def, const sac_chart_s
     begin(page, def, series, count, &f);
     y_ticks(page, &f);
     x_ticks(page, &f);
-    limit_across(page, &f, def);
+    limit_line(page, &f, def);
     for (uint32_t i = 0; i < count; i++) {
         const sac_chart_series *s = &series[i];
         uint32_t colour = colour_of(s, i);
@@ -348,6 +414,7 @@ void sac_chart_lines(sac_page *page, const sac_chart_def *def, const sac_chart_s
                              at_x(&f, s->x ? s->x[j] : (double)j), at_y(&f, s->y[j]));
         sac_page_add(page, "\n");
     }
+    limit_name_beside(page, &f, def, series, count);
     label_axes(page, &f, def->x_label, def->y_label);
     end(page, def);
 }

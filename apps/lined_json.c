@@ -322,6 +322,7 @@ static sac_result read_value(reader *r, int depth, sac_lined_value *value)
     if (depth > MOST_DEPTH)
         return wrong(r, "nest less deeply", "more than 64 lists and objects are nested here");
     char c = *r->at;
+    value->starts = r->line;
     if (c == '{' || c == '[') {
         value->kind = c == '{' ? SAC_LINED_OBJECT : SAC_LINED_LIST;
         return read_members(r, depth, value);

@@ -32,6 +32,7 @@ typedef struct sac_lined_value {
     bool truth;
     uint32_t count; /* members of a list or object */
     int64_t line;   /* where it starts; of a member of an object, where its key is */
+    int64_t starts; /* where it starts, whether it has a key or not */
     double number;
     const char *key;  /* in an object, else NULL */
     const char *text; /* terminated */

@@ -62,7 +62,9 @@ typedef struct sac_run {
     uint64_t not_finite;       /* bodies the world had to put back, all frames */
     uint32_t contacts_max;
     double penetration_mean_mm, penetration_p99_mm,
-        penetration_max_mm; /* of all looks, every 45 frames; NaN: no body is made of spheres */
+        penetration_max_mm; /* of all looks, every 45 frames; NaN: no body that moves is made of rigid spheres
+                             */
+    uint32_t measured, movers; /* at the last look: bodies whose overlaps are measured, and that move */
     sac_penetration last_penetration;
     uint32_t drains; /* times the poses filled their room and were measured in mid-run: the next frame may be
                         late for it */

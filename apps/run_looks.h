@@ -17,10 +17,12 @@
 #include "bench/pose_log.h"
 
 typedef struct sac_run_looks {
-    uint32_t prop; /* the shape looked at: the most common one made of spheres; UINT32_MAX: none */
-    float scale;
-    sac_shared_scene spheres;
+    bool overlaps;                 /* some body that moves is made of rigid spheres */
+    sac_penetration_shape *shapes; /* of each prop; without spheres: it is not measured */
+    uint32_t shape_count;
+    float side; /* of the glass box */
     sac_pose_log log;
+    sac_penetration_wear *wear; /* beside each pose of the log */
     sac_array(sac_body_id) ids;
     sac_penetration_room room;
     sac_array(double) depths;

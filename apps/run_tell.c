@@ -60,6 +60,7 @@ json_t *sac_run_json(const char *scene, const char *gaze, const sac_run *run, co
     json_object_set_new(o, "penetration_end_mm",
                         three("mean", known ? end->mean_mm : NAN, "p99", known ? end->p99_mm : NAN, "max",
                               known ? end->max_mm : NAN));
+    set_count(o, "penetration_bodies", run->measured);
     set_number(o, "floor_mm", run->floor_mm);
     set_count(o, "drains", run->drains);
     json_object_set_new(o, "jnd_left", three("p50", run->jnd_p50, "p95", run->jnd_p95, "max", run->jnd_max));
@@ -88,7 +89,7 @@ static void say_row(const char *name, const sac_percentiles *p)
 
 void sac_run_say(const char *scene, const char *gaze, const sac_run *run, const sac_run_def *def)
 {
-    char a[32], b[32], budget[48];
+    char a[32], b[32], budget[48], some[64] = "";
     snprintf(budget, sizeof budget, def->budget_ns ? "%.4g us" : "no", (double)def->budget_ns * 1e-3);
     sac_say("%s: %s %s, %s frame%s at %.4g Hz, %s budget, policy %s, gaze %s, %u thread%s%s\n", scene,
             sac_text_count(a, run->bodies), run->bodies == 1 ? "body" : "bodies",
@@ -106,10 +107,12 @@ void sac_run_say(const char *scene, const char *gaze, const sac_run *run, const 
                 (unsigned long long)run->misses, (unsigned long long)run->late, run->returned_us_mean);
     sac_say("  visible error left, JND: median %.3g, 95 %% %.3g, max %.3g\n", run->jnd_p50, run->jnd_p95,
             run->jnd_max);
+    if (run->measured < run->movers)
+        snprintf(some, sizeof some, ", of %u bodies of %u", run->measured, run->movers);
     if (isnan(run->penetration_mean_mm))
-        sac_say("  overlap: no bodies of spheres to measure\n");
+        sac_say("  overlap: not measured, for no body that moves is made of rigid spheres\n");
     else
-        sac_say("  overlap, mm: mean %.2f, 99 %% %.2f, max %.1f; at the end %.2f, %.2f, %.1f\n",
+        sac_say("  overlap, mm%s: mean %.2f, 99 %% %.2f, max %.1f; at the end %.2f, %.2f, %.1f\n", some,
                 run->penetration_mean_mm, run->penetration_p99_mm, run->penetration_max_mm,
                 run->last_penetration.mean_mm, run->last_penetration.p99_mm, run->last_penetration.max_mm);
     if (run->drains)

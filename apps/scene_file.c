@@ -63,6 +63,8 @@ static bool read_source(file_reader *f, const sac_lined_value *v, const char *wh
     if (size > SAC_SOURCE_MOST)
         return sac_scene_wrong(&f->r, v, "use a shorter path", "the path of %s is too long", what);
     if (!(prop->source = sac_alloc(size, 1))) return no_memory(f);
+    /* What is wrong with a file is told where its path stands. */
+    if (!prop->builtin) prop->line = v->starts;
     memcpy(prop->source, f->r.file, folder);
     memcpy(prop->source + folder, v->text, length + 1);
     return true;

@@ -66,7 +66,7 @@ typedef struct sac_prop {
     bool hidden;     /* not drawn: glass walls */
     uint32_t colour; /* sRGB, 0xrrggbb; 0: from the palette */
     float gloss;     /* 0 chalk to 1 lacquer */
-    int64_t line;    /* of the scene file; 0: none */
+    int64_t line;    /* of the scene file, where the path is if it has one; 0: none */
     /* made by sac_staging_open */
     bool opened;
     sac_shape shape; /* what there is to draw: mesh or spheres */

@@ -12,7 +12,7 @@ typedef struct grid {
     const uint32_t *order, *first;
     uint32_t mask;
     float inverse;
-    uint32_t spheres_a_body;
+    const uint32_t *owner;
 } grid;
 
 static void cell_of(const grid *g, const float sphere[4], int32_t out[3])
@@ -37,12 +37,21 @@ static bool pose_is_sane(const sac_peer_pose *pose)
     return square > 0.5f && square < 2.0f;
 }
 
-/* World spheres of all bodies; those of a body without a pose get radius -1. */
-static void place(const sac_shared_scene *scene, const sac_peer_pose *poses, float (*spheres)[4],
-                  sac_penetration *out)
+static sac_penetration_wear worn(const sac_penetration_cast *cast, uint32_t body)
 {
-    for (uint32_t i = 0; i < scene->body_count; i++, spheres += scene->sphere_count) {
+    return cast->wear ? cast->wear[body] : (sac_penetration_wear){0, 1};
+}
+
+/* World spheres of all bodies and whose they are; those of a body without a pose get radius -1. Returns the
+ * largest radius. */
+static float place(const sac_penetration_cast *cast, const sac_peer_pose *poses, float (*spheres)[4],
+                   uint32_t *owner, sac_penetration *out)
+{
+    float widest = 0;
+    for (uint32_t i = 0; i < cast->body_count; i++) {
         const sac_peer_pose *pose = &poses[i];
+        const sac_penetration_wear wear = worn(cast, i);
+        const sac_penetration_shape *shape = &cast->shapes[wear.shape];
         bool sane = pose_is_sane(pose);
         sac_transform t = {.scale = 1};
         float rows[3][3];
@@ -50,21 +59,25 @@ static void place(const sac_shared_scene *scene, const sac_peer_pose *poses, flo
             const float *p = pose->position;
             memcpy(t.translation, p, sizeof t.translation);
             memcpy(t.rotation, pose->rotation, sizeof t.rotation);
-            float half = 0.5f * scene->side;
-            if (scene->side > 0 && (fabsf(p[0]) > half || fabsf(p[2]) > half || p[1] < 0)) out->outside++;
+            float half = 0.5f * cast->side;
+            if (cast->side > 0 && (fabsf(p[0]) > half || fabsf(p[2]) > half || p[1] < 0)) out->outside++;
         } else {
             out->not_finite++;
         }
         sac_transform_rows(&t, rows);
-        for (uint32_t k = 0; k < scene->sphere_count; k++) {
-            const float *s = scene->spheres[k];
+        for (uint32_t k = 0; k < shape->count; k++, spheres++, owner++) {
+            float s[4];
+            for (int c = 0; c < 4; c++) s[c] = shape->spheres[k][c] * wear.scale;
             for (int c = 0; c < 3; c++)
-                spheres[k][c] = rows[c][0] * s[0] + rows[c][1] * s[1] + rows[c][2] * s[2] + t.translation[c];
-            spheres[k][3] = sane ? s[3] : -1;
-            if (sane && scene->side > 0)
-                out->floor_mm = fmax(out->floor_mm, 1e3 * (double)(s[3] - spheres[k][1]));
+                (*spheres)[c] = rows[c][0] * s[0] + rows[c][1] * s[1] + rows[c][2] * s[2] + t.translation[c];
+            (*spheres)[3] = sane ? s[3] : -1;
+            *owner = i;
+            widest = fmaxf(widest, s[3]);
+            if (sane && cast->side > 0)
+                out->floor_mm = fmax(out->floor_mm, 1e3 * (double)(s[3] - (*spheres)[1]));
         }
     }
+    return widest;
 }
 
 static bool in_view(const sac_penetration_view *view, const float a[4], const float b[4])
@@ -86,7 +99,6 @@ static bool find_overlaps(const grid *g, uint32_t count, const sac_penetration_v
     for (uint32_t i = 0; i < count; i++) {
         const float *a = g->spheres[i];
         if (a[3] < 0) continue;
-        uint32_t body = i / g->spheres_a_body;
         int32_t home[3], cell[3], other[3];
         cell_of(g, a, home);
         for (int n = 0; n < 27; n++) {
@@ -94,7 +106,7 @@ static bool find_overlaps(const grid *g, uint32_t count, const sac_penetration_v
             uint32_t h = hash_of(g, cell);
             for (uint32_t k = g->first[h]; k < g->first[h + 1]; k++) {
                 uint32_t j = g->order[k];
-                if (j >= i || j / g->spheres_a_body == body) continue;
+                if (j >= i || g->owner[j] == g->owner[i]) continue;
                 const float *b = g->spheres[j];
                 float dx = a[0] - b[0], dy = a[1] - b[1], dz = a[2] - b[2], reach = a[3] + b[3];
                 float square = dx * dx + dy * dy + dz * dz;
@@ -114,17 +126,26 @@ sac_result sac_penetration_measure(sac_penetration_room *room, const sac_shared_
                                    const sac_peer_pose *poses, const sac_penetration_view *view,
                                    sac_penetration *out_penetration, sac_error *error)
 {
-    uint32_t count = scene->body_count * scene->sphere_count, buckets = 64;
+    const sac_penetration_shape shape = {scene->spheres, scene->sphere_count};
+    const sac_penetration_cast cast = {&shape, NULL, scene->body_count, scene->side};
+    return sac_penetration_measure_cast(room, &cast, poses, view, out_penetration, error);
+}
+
+sac_result sac_penetration_measure_cast(sac_penetration_room *room, const sac_penetration_cast *cast,
+                                        const sac_peer_pose *poses, const sac_penetration_view *view,
+                                        sac_penetration *out_penetration, sac_error *error)
+{
+    uint32_t count = 0, buckets = 64;
+    for (uint32_t i = 0; i < cast->body_count; i++) count += cast->shapes[worn(cast, i).shape].count;
     while (buckets < count) buckets *= 2;
     *out_penetration = (sac_penetration){0};
     if (!sac_array_reserve(&room->spheres, 4 * (size_t)count) || !sac_array_reserve(&room->order, count) ||
-        !sac_array_reserve(&room->first, buckets + 2))
+        !sac_array_reserve(&room->owner, count) || !sac_array_reserve(&room->first, buckets + 2))
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory to measure penetration");
-    float(*spheres)[4] = (float(*)[4])room->spheres.data, widest = 0;
+    float(*spheres)[4] = (float(*)[4])room->spheres.data;
     uint32_t *first = room->first.data, *order = room->order.data;
-    for (uint32_t k = 0; k < scene->sphere_count; k++) widest = fmaxf(widest, scene->spheres[k][3]);
-    place(scene, poses, spheres, out_penetration);
-    grid g = {(const float(*)[4])spheres, order, first, buckets - 1, 0.5f / widest, scene->sphere_count};
+    float widest = place(cast, poses, spheres, room->owner.data, out_penetration);
+    grid g = {(const float(*)[4])spheres, order, first, buckets - 1, 0.5f / widest, room->owner.data};
     /* A counting sort: first[h + 2] counts, then first[h + 1] walks from the start of h to its end. */
     memset(first, 0, (buckets + 2) * sizeof *first);
     int32_t cell[3];
@@ -153,6 +174,7 @@ sac_result sac_penetration_measure(sac_penetration_room *room, const sac_shared_
 void sac_penetration_room_fini(sac_penetration_room *room)
 {
     sac_array_fini(&room->spheres);
+    sac_array_fini(&room->owner);
     sac_array_fini(&room->order);
     sac_array_fini(&room->first);
     sac_array_fini(&room->depths);

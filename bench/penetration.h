@@ -6,7 +6,7 @@
  *   sac_penetration_measure(&room, &scene, poses, NULL, &p, &error);
  *   sac_penetration_room_fini(&room);
  *
- * Index: sac_penetration_measure  sac_penetration_room_fini
+ * Index: sac_penetration_measure  sac_penetration_measure_cast  sac_penetration_room_fini
  */
 #ifndef SAC_BENCH_PENETRATION_H
 #define SAC_BENCH_PENETRATION_H
@@ -28,9 +28,26 @@ typedef struct sac_penetration_view {
     float degrees;
 } sac_penetration_view;
 
+/* Bodies of several shapes and sizes. */
+typedef struct sac_penetration_shape {
+    float (*spheres)[4]; /* local: centre, radius */
+    uint32_t count;
+} sac_penetration_shape;
+typedef struct sac_penetration_wear {
+    uint32_t shape;
+    float scale;
+} sac_penetration_wear;
+typedef struct sac_penetration_cast {
+    const sac_penetration_shape *shapes;
+    const sac_penetration_wear *wear; /* of each body; NULL: all the first shape, as it is */
+    uint32_t body_count;
+    float side; /* between the walls of an open box about the origin, its floor at y = 0; 0: there is none */
+} sac_penetration_cast;
+
 /* Memory kept from one call to the next; start with zeros. */
 typedef struct sac_penetration_room {
     sac_array(float) spheres; /* four a sphere, world */
+    sac_array(uint32_t) owner;
     sac_array(uint32_t) order;
     sac_array(uint32_t) first;
     sac_array(double) depths;
@@ -40,6 +57,9 @@ typedef struct sac_penetration_room {
 sac_result sac_penetration_measure(sac_penetration_room *room, const sac_shared_scene *scene,
                                    const sac_peer_pose *poses, const sac_penetration_view *view,
                                    sac_penetration *out_penetration, sac_error *error);
+sac_result sac_penetration_measure_cast(sac_penetration_room *room, const sac_penetration_cast *cast,
+                                        const sac_peer_pose *poses, const sac_penetration_view *view,
+                                        sac_penetration *out_penetration, sac_error *error);
 void sac_penetration_room_fini(sac_penetration_room *room);
 
 #endif

@@ -434,6 +434,54 @@ static void jolt(sac_world *world, uint32_t slot)
     world->hot[slot].jolt = world->frame + 1u;
 }
 
+/* Room for what a change needs, before anything is changed that could not be put back: the pairs the body
+ * has when it is as its slot says now, and word of those that end. */
+static bool make_room(sac_world *world, uint32_t slot, bool (*rehearse)(sac_world *world, uint32_t slot))
+{
+    const sac_broad *broad = world->broad;
+    size_t ends = world->pending_ends.count;
+    for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot))
+        ends += world->watch[p].touching;
+    if (!sac_array_reserve(&world->pending_ends, ends)) return false;
+    world->broad->rehearsal = true;
+    bool room = rehearse(world, slot);
+    world->broad->rehearsal = false;
+    return room && sac_world_fit_pairs(world);
+}
+
+static bool place(sac_world *world, uint32_t slot)
+{
+    return sac_body_place_bounds(world, slot, 1.0f / 90) > 0;
+}
+
+static bool refilter(sac_world *world, uint32_t slot) { return sac_broad_refilter(world->broad, slot); }
+
+static sac_result no_room(sac_error *error)
+{
+    return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the body's pairs");
+}
+
+/* Pose, centre and points, or nothing when there is no memory for what they would meet. */
+static sac_result take_pose(sac_world *world, uint32_t slot, const float position[3], const float rotation[4],
+                            sac_error *error)
+{
+    sac_transform pose = world->pose[slot];
+    sac_body_hot hot = world->hot[slot];
+    sac_soft_slot soft;
+    bool is_soft = world->flags[slot] & SAC_BODY_SOFT;
+    memcpy(world->pose[slot].translation, position, sizeof(vec3));
+    memcpy(world->pose[slot].rotation, rotation, sizeof pose.rotation);
+    place_centre(world, slot);
+    sac_result result = is_soft ? sac_soft_slot_place(world, slot, &soft, error) : SAC_OK;
+    if (result == SAC_OK) {
+        if (!make_room(world, slot, place)) result = no_room(error);
+        if (is_soft && result != SAC_OK) sac_soft_slot_give_back(world, slot, &soft);
+        if (is_soft && result == SAC_OK) sac_soft_slot_drop(&soft);
+    }
+    if (result != SAC_OK) world->pose[slot] = pose, world->hot[slot] = hot;
+    return result;
+}
+
 sac_result sac_body_set_pose(sac_world *world, sac_body_id id, const float position[3],
                              const float rotation[4], sac_error *error)
 {
@@ -443,27 +491,21 @@ sac_result sac_body_set_pose(sac_world *world, sac_body_id id, const float posit
     if (slot == UINT32_MAX) return stale(error);
     if (!near_origin(world, position)) return wrong(error, "position", "keep it within the world's `far`");
     if (!unit(rotation, q)) return wrong(error, "rotation", "give a quaternion of length 1");
-    wake_with_touched(world, slot);
-    float before[3], d[3], turn = 0, back = 0;
-    const float *p = world->pose[slot].rotation;
+    float before[3], p[4], d[3], turn = 0, back = 0;
+    memcpy(p, world->pose[slot].rotation, sizeof p);
     memcpy(before, world->hot[slot].centre, sizeof before);
+    sac_result result = take_pose(world, slot, position, q, error);
+    if (result != SAC_OK) return result;
+    wake_with_touched(world, slot);
     /* How far apart the two rotations take a point at distance 1: the chord, whichever sign they are given
      * with. */
     for (int i = 0; i < 4; i++) turn += (q[i] - p[i]) * (q[i] - p[i]), back += (q[i] + p[i]) * (q[i] + p[i]);
     float chord = 2 * sqrtf(turn < back ? turn : back);
-    memcpy(world->pose[slot].translation, position, sizeof(vec3));
-    memcpy(world->pose[slot].rotation, q, sizeof q);
-    place_centre(world, slot);
-    if (world->flags[slot] & SAC_BODY_SOFT) {
-        sac_result result = sac_soft_slot_place(world, slot, error);
-        if (result != SAC_OK) return result;
-    }
     for (int i = 0; i < 3; i++) d[i] = world->hot[slot].centre[i] - before[i];
     float radius = world->hot[slot].radius;
     world->hot[slot].travel += (double)length3(d) + (radius < 1e18f ? (double)(chord * radius) : 0);
     jolt(world, slot);
-    if (!sac_body_place_bounds(world, slot, 1.0f / 90) || !sac_world_fit_pairs(world))
-        return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the body's pairs");
+    if (!place(world, slot)) return no_room(error); /* there is: it was made */
     sac_pairs_begun_and_ended(world);
     SAC_RECORD(world, body_set_pose, .body = id.value, .position = SAC_XYZ(position),
                .rotation = SAC_XYZW(rotation));
@@ -557,41 +599,54 @@ sac_result sac_body_push(sac_world *world, sac_body_id id, const float impulse[3
     return SAC_OK;
 }
 
+/* What a body of this kind weighs and how it moves; whether it is awake comes later. */
+static void take_kind(sac_world *world, uint32_t slot, const sac_body_cold *next)
+{
+    sac_body_hot *hot = &world->hot[slot];
+    world->cold[slot] = *next;
+    obey_limits(world, slot);
+    hot->inverse_mass = next->kind == SAC_BODY_DYNAMIC ? 1 / next->mass : 0;
+    if (next->kind != SAC_BODY_STATIC) return;
+    memset(hot->v, 0, sizeof hot->v);
+    memset(hot->w, 0, sizeof hot->w);
+}
+
 sac_result sac_body_set_kind(sac_world *world, sac_body_id id, sac_body_kind kind, sac_error *error)
 {
     SAC_NEED(error, world);
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX) return stale(error);
     if ((unsigned)kind > SAC_BODY_DYNAMIC) return wrong(error, "kind", "static, kinematic or dynamic");
-    sac_body_cold *cold = &world->cold[slot];
-    sac_form_kind form = world->shapes[cold->shape].form.kind;
+    sac_body_cold cold = world->cold[slot], next = cold;
+    sac_form_kind form = world->shapes[cold.shape].form.kind;
     if (form == SAC_FORM_SOFT && kind != SAC_BODY_DYNAMIC)
         return wrong(error, "kind", "soft bodies are dynamic; pin their points instead");
     if (kind != SAC_BODY_STATIC && (form == SAC_FORM_PLANE || form == SAC_FORM_TERRAIN))
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "leave it static", "planes and terrain cannot move");
-    if (kind == SAC_BODY_DYNAMIC && cold->mass == 0) {
+    next.kind = kind;
+    if (kind == SAC_BODY_DYNAMIC && cold.mass == 0) {
         sac_body_def def = sac_default_body_def();
         def.scale = world->pose[slot].scale;
-        sac_result result = weigh(&def, &world->shapes[cold->shape].form, cold, error);
+        sac_result result = weigh(&def, &world->shapes[cold.shape].form, &next, error);
         if (result != SAC_OK) return result;
     }
+    /* Room for what it will be; then it is what it was, and those about it wake as they would have. */
+    sac_body_hot hot = world->hot[slot];
+    take_kind(world, slot, &next);
+    bool room = make_room(world, slot, place);
+    world->cold[slot] = cold, world->hot[slot] = hot;
+    if (!room) return no_room(error);
     wake_with_touched(world, slot);
-    cold->kind = kind;
+    take_kind(world, slot, &next);
     world->flags[slot] &= ~(uint32_t)(SAC_BODY_YIELDS | SAC_BODY_TOLD);
-    obey_limits(world, slot);
     if (kind == SAC_BODY_DYNAMIC) world->flags[slot] |= SAC_BODY_YIELDS;
-    world->hot[slot].inverse_mass = kind == SAC_BODY_DYNAMIC ? 1 / cold->mass : 0;
-    if (kind == SAC_BODY_STATIC) {
-        memset(world->hot[slot].v, 0, sizeof(vec3));
-        memset(world->hot[slot].w, 0, sizeof(vec3));
+    if (kind == SAC_BODY_STATIC)
         sac_body_remove_awake(world, slot);
-    } else {
+    else
         sac_body_add_awake(world, slot);
-    }
     sac_broad_remove(world->broad, slot);
     sac_pairs_begun_and_ended(world);
-    if (!sac_body_place_bounds(world, slot, 1.0f / 90) || !sac_world_fit_pairs(world))
-        return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the body's pairs");
+    if (!place(world, slot)) return no_room(error); /* there is: it was made */
     sac_pairs_begun_and_ended(world);
     SAC_RECORD(world, body_set_kind, .body = id.value, .kind = kind);
     return SAC_OK;
@@ -602,10 +657,14 @@ sac_result sac_body_set_filter(sac_world *world, sac_body_id id, const sac_filte
     SAC_NEED(error, world, filter);
     uint32_t slot = sac_body_slot(world, id);
     if (slot == UINT32_MAX) return stale(error);
+    sac_filter before = world->cold[slot].filter;
     world->cold[slot].filter = *filter;
+    if (!make_room(world, slot, refilter)) {
+        world->cold[slot].filter = before;
+        return no_room(error);
+    }
     wake_with_touched(world, slot);
-    if (!sac_broad_refilter(world->broad, slot) || !sac_world_fit_pairs(world))
-        return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the body's pairs");
+    if (!refilter(world, slot)) return no_room(error); /* there is: it was made */
     sac_pairs_begun_and_ended(world);
     SAC_RECORD(world, body_set_filter, .body = id.value, .filter = *filter);
     return SAC_OK;

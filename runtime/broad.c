@@ -217,6 +217,25 @@ static void find_far(sac_broad *broad, uint32_t body, const sac_box *box, bool m
     out->fresh = fresh, out->gone = gone, out->blocks = count;
 }
 
+/* Whom the body would meet in this box and has no pair with yet. */
+static uint32_t find_missing(sac_broad *broad, uint32_t body, const sac_box *box, bool moves)
+{
+    struct sac_broad_private *own = broad->own;
+    uint64_t bricks = 0;
+    sac_broad_settle(broad);
+    uint32_t count = gather(broad, body, box, &bricks), fresh = 0;
+    sac_grid_key key = sac_grid_key_of(box);
+    for (uint32_t i = 0; i < count; i++) {
+        const sac_grid_block *block = &own->grid.blocks[own->looked[i]];
+        for (uint32_t left = sac_grid_meets(block, &key); left; left &= left - 1) {
+            uint32_t other = block->body[__builtin_ctz(left)];
+            if (may_meet(broad, body, other, moves) && sac_broad_find(broad, body, other) == SAC_NO_PAIR)
+                own->fresh[fresh++] = other;
+        }
+    }
+    return fresh;
+}
+
 /* Whoever has the next numbers is often placed next: where they sit lies far apart. */
 static void fetch_ahead(const sac_broad *broad, uint32_t body)
 {
@@ -236,6 +255,8 @@ uint64_t sac_broad_place_soon(sac_broad *broad, uint32_t body, const sac_box *gi
     sac_grid_place *place = &own->grid.places[body];
     sac_box box = tidy(given), both;
     bool placed = place->level != SAC_GRID_NOWHERE;
+    if (broad->rehearsal)
+        return sac_pairs_room(broad, find_missing(broad, body, &box, moves)) ? COST_PLACE : 0;
     if (placed && place->moves != moves) {
         /* Where it was, with its new kind; then it is moved as any other. */
         place->moves = moves;
@@ -283,24 +304,14 @@ bool sac_broad_refilter(sac_broad *broad, uint32_t body)
     struct sac_broad_private *own = broad->own;
     if (body >= broad->body_room || own->grid.places[body].level == SAC_GRID_NOWHERE) return true;
     bool moves = own->grid.places[body].moves;
-    sac_broad_settle(broad);
+    uint32_t fresh = find_missing(broad, body, &broad->boxes[body], moves);
+    if (fresh && !sac_pairs_room(broad, fresh)) return false;
+    if (broad->rehearsal) return true;
     for (uint32_t pair = broad->first_pair[body], next; pair != SAC_NO_PAIR; pair = next) {
         const sac_broad_pair *p = &broad->pairs[pair];
         next = sac_broad_next(broad, pair, body);
         if (!may_meet(broad, body, p->a == body ? p->b : p->a, moves)) sac_pairs_end(broad, pair);
     }
-    uint64_t bricks = 0;
-    uint32_t count = gather(broad, body, &broad->boxes[body], &bricks), fresh = 0;
-    sac_grid_key key = sac_grid_key_of(&broad->boxes[body]);
-    for (uint32_t i = 0; i < count; i++) {
-        const sac_grid_block *block = &own->grid.blocks[own->looked[i]];
-        for (uint32_t left = sac_grid_meets(block, &key); left; left &= left - 1) {
-            uint32_t other = block->body[__builtin_ctz(left)];
-            if (may_meet(broad, body, other, moves) && sac_broad_find(broad, body, other) == SAC_NO_PAIR)
-                own->fresh[fresh++] = other;
-        }
-    }
-    if (fresh && !sac_pairs_room(broad, fresh)) return false;
     for (uint32_t i = 0; i < fresh; i++) sac_pairs_begin(broad, body, own->fresh[i]);
     return true;
 }

@@ -52,6 +52,9 @@ typedef struct sac_broad {
     uint32_t *begun, *ended;
     uint32_t begun_count, ended_count;
     uint32_t grown; /* how often room ran out and was made in an emergency */
+    /* While set, placing and refiltering make room for the pairs they would begin, and change nothing: who
+     * must change more than a box can then do it all, or none of it. */
+    bool rehearsal;
     struct sac_broad_private *own;
 } sac_broad;
 
@@ -82,7 +85,7 @@ uint64_t sac_broad_place_soon(sac_broad *broad, uint32_t body, const sac_box *bo
 void sac_broad_settle(sac_broad *broad);
 void sac_broad_remove(sac_broad *broad, uint32_t body);
 /* Ask the filter again about all pairs of a body (its filter changed), also those it refused before. False
- * when there was no memory for a pair; refused pairs are gone then, allowed ones have not begun. */
+ * when there was no memory for a pair: all pairs are then as they were. */
 bool sac_broad_refilter(sac_broad *broad, uint32_t body);
 
 /* Pair numbers are handed out again only after this: once a frame, when begun and ended have been read. */

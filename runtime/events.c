@@ -68,7 +68,11 @@ void sac_pairs_begun_and_ended(sac_world *world)
                                    .user_a = world->cold[a].user,
                                    .user_b = world->cold[b].user,
                                    .sensor = memory->sensor};
-        sac_array_push(&world->pending_ends, event);
+        /* In its place among the others of this step: the two may touch again before it is over. */
+        if (world->stepping)
+            sac_array_push(&world->contact_events, event);
+        else
+            sac_array_push(&world->pending_ends, event);
     }
     for (uint32_t i = 0; i < broad->begun_count; i++) {
         uint32_t p = broad->begun[i];

@@ -171,7 +171,7 @@ void sac_soft_slot_velocity(sac_world *world, uint32_t slot, const float v[3], c
     sac_soft_slot_renew(world, slot);
 }
 
-sac_result sac_soft_slot_place(sac_world *world, uint32_t slot, sac_error *error)
+sac_result sac_soft_slot_place(sac_world *world, uint32_t slot, sac_soft_slot *out_before, sac_error *error)
 {
     sac_soft_slot *s = sac_soft_of(world, slot);
     sac_soft_shape_parts parts = sac_soft_shape_parts_of(s->shape);
@@ -186,11 +186,20 @@ sac_result sac_soft_slot_place(sac_world *world, uint32_t slot, sac_error *error
     memcpy(v, world->hot[slot].v, sizeof v);
     fresh.form.thickness = s->form.thickness;
     fresh.skipped = 0;
-    unmake(s);
+    *out_before = *s;
     *s = fresh;
     sac_soft_slot_velocity(world, slot, v, none);
     return SAC_OK;
 }
+
+void sac_soft_slot_give_back(sac_world *world, uint32_t slot, const sac_soft_slot *before)
+{
+    sac_soft_slot *s = sac_soft_of(world, slot);
+    unmake(s);
+    *s = *before;
+}
+
+void sac_soft_slot_drop(sac_soft_slot *before) { unmake(before); }
 
 /* Points that share a push at a place: a sixteenth of the body. */
 static uint32_t least_points(const sac_soft_slot *s) { return s->points > 128 ? s->points / 16 : 8; }

@@ -68,6 +68,7 @@ static void begin(sac_world *world, const sac_step_def *def)
     for (size_t i = 0; i < world->pending_ends.count; i++)
         sac_array_push(&world->contact_events, world->pending_ends.data[i]);
     world->pending_ends.count = 0;
+    world->stepping = true;
     uint64_t eye_now = def->viewer_now_ns ? def->viewer_now_ns : (uint64_t)(world->time * 1e9) + 1u;
     sac_gaze_update(&world->gaze, def->viewer, eye_now, &world->focus);
     world->report.gaze = world->focus.state;
@@ -282,6 +283,7 @@ static void end(sac_world *world)
     r->allocations += world->allocations;
     r->credits = world->clock.spent;
     if (!world->tape.replay) adapt(world);
+    world->stepping = false;
 }
 
 sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_report *out_report,

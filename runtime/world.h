@@ -180,7 +180,7 @@ typedef struct sac_body_state {
 sac_result sac_body_get(const sac_world *world, sac_body_id body, sac_body_state *out_state,
                         sac_error *error);
 /* All below wake the body (and what it touches wakes with it); ERROR_ARGUMENT for stale ids and numbers that
- * are not finite or out of range; nothing is changed then. */
+ * are not finite or out of range, ERROR_MEMORY when there is none for its pairs; nothing is changed then. */
 sac_result sac_body_set_pose(sac_world *world, sac_body_id body, const float position[3],
                              const float rotation[4], sac_error *error);
 sac_result sac_body_set_velocity(sac_world *world, sac_body_id body, const float velocity[3],
@@ -349,7 +349,8 @@ typedef struct sac_contact_event {
     float impulse;             /* N s of the whole step; hit */
     float speed;               /* at which they met; begin and hit */
 } sac_contact_event;
-/* Valid until the next call that changes the world. */
+/* In the order they happened; an end comes with the step that parts the two, of what is done between steps
+ * with the next. Valid until the next call that changes the world. */
 uint32_t sac_world_contact_events(const sac_world *world, const sac_contact_event **out_events);
 
 typedef struct sac_move_event {

@@ -284,7 +284,8 @@ struct sac_world {
     sac_array(sac_move_event) move_events;
     bool move_events_made;
     sac_array(uint32_t) moved;
-    sac_array(sac_contact_event) pending_ends; /* of bodies destroyed between steps */
+    sac_array(sac_contact_event) pending_ends; /* of pairs that ended between steps */
+    bool stepping;                             /* inside sac_world_step */
 
     struct sac_recorder *recorder;
     size_t bytes;
@@ -381,7 +382,10 @@ void sac_soft_slots_destroy(sac_world *world);
 uint64_t sac_soft_refits_of(const sac_world *world); /* so far, of all soft bodies */
 /* Centre, velocity, reach and bounds from the points. */
 void sac_soft_slot_renew(sac_world *world, uint32_t slot);
-sac_result sac_soft_slot_place(sac_world *world, uint32_t slot, sac_error *error); /* set_pose */
+/* Its points at rest in the slot's pose. What it was before is the caller's, to be given back or dropped. */
+sac_result sac_soft_slot_place(sac_world *world, uint32_t slot, sac_soft_slot *out_before, sac_error *error);
+void sac_soft_slot_give_back(sac_world *world, uint32_t slot, const sac_soft_slot *before);
+void sac_soft_slot_drop(sac_soft_slot *before);
 void sac_soft_slot_velocity(sac_world *world, uint32_t slot, const float v[3], const float w[3]);
 void sac_soft_slot_push(sac_world *world, uint32_t slot, const float impulse[3], const float *point);
 /* So often a body may move on without finding its shape: after that its points would part. */

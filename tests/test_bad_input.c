@@ -624,12 +624,12 @@ static void test_crowds_come_apart(void **state)
     (void)state;
     sac_tree *ring = play_torus(24, 0.1f, 0.04f);
 #if defined(SACCADE_INSTRUMENTED)
-    const int balls = 200;
+    const int balls = 200, rings = 60;
 #else
-    const int balls = 1000;
+    const int balls = 1000, rings = 200;
 #endif
     come_apart(balls, NULL, 1, 0.05f, 1350);
-    uint64_t one = come_apart(200, ring, 1, 0.02f, 900), two = come_apart(200, ring, 2, 0.02f, 900);
+    uint64_t one = come_apart(rings, ring, 1, 0.02f, 900), two = come_apart(rings, ring, 2, 0.02f, 900);
     CHECK(one == two);
     sac_tree_destroy(&ring);
 }

@@ -186,13 +186,13 @@ static void solid_trees_cover_the_inside(void **state)
     (void)state;
     static const char *const names[] = {"l", "torus"};
     for (size_t i = 0; i < 2; i += SHARE) {
-        sac_mesh *mesh = builtin(names[i], 400);
+        sac_mesh *mesh = builtin(names[i], 400 / SHARE);
         sac_build_def def = sac_default_build_def();
         def.depth = 2, def.solid = true, def.threads = 2;
         sac_tree *tree = build(mesh, &def);
         assert_true(tree->flags & SAC_TREE_SOLID);
         sac_measure_def measure = sac_default_measure_def();
-        measure.volume_samples = 400000, measure.threads = 2;
+        measure.volume_samples = 400000 / SHARE, measure.threads = 2;
         sac_level_quality q[SAC_TREE_MOST_DEPTH + 1];
         assert_int_equal(sac_tree_measure(tree, mesh, &measure, q, NULL), SAC_OK);
         for (uint32_t l = 0; l <= tree->depth; l++)

@@ -53,7 +53,12 @@ static void any_numbers_are_drawn(void **state)
     static double values[MANY];
     sac_rng rng = sac_rng_seed(11);
     static const double odd[] = {0, -1, 1e-300, 1e300, NAN, INFINITY, -INFINITY, 5};
-    for (int i = 0; i < 400; i++) {
+#ifdef SACCADE_INSTRUMENTED
+    enum { STEP = 4 };
+#else
+    enum { STEP = 1 };
+#endif
+    for (int i = 0; i < 400; i += STEP) {
         uint32_t count = sac_rng_below(&rng, 4), sizes = 1 + sac_rng_below(&rng, 30), used = 0;
         sac_chart_series series[3] = {0};
         for (uint32_t k = 0; k < count; k++) {
@@ -91,11 +96,54 @@ static void many_values_stay_small(void **state)
     sac_page_fini(&page);
 }
 
+/* The name of the limit is drawn upon marks and lines, and where there are none if there is such a place. */
+static void limit_is_readable(void **state)
+{
+    (void)state;
+    enum { SERIES = 5, POINTS = 24 };
+    static double x[SERIES][POINTS], y[SERIES][POINTS];
+    sac_rng rng = sac_rng_seed(5);
+    for (int round = 0; round < 60; round++) {
+        /* Everywhere along the limit but for a gap. */
+        double gap = 0.7 * (double)sac_rng_range(&rng, 0, 1);
+        sac_chart_series series[SERIES] = {{0}};
+        for (int i = 0; i < SERIES; i++) {
+            uint32_t count = 0;
+            for (int j = 0; j < POINTS; j++) {
+                double at = (double)j / (POINTS - 1);
+                x[i][count] = 100 * at;
+                y[i][count++] = at > gap && at < gap + 0.3 ? 0.02 : (double)sac_rng_range(&rng, 0.5f, 2);
+            }
+            series[i] = (sac_chart_series){.name = "s", .x = x[i], .y = y[i], .count = count};
+        }
+        sac_chart_def def = {.title = "t", .limit = 1, .limit_name = "1 JND", .least = 0.01};
+        def.logarithmic = true, def.wide = round % 2;
+        sac_page page = {0};
+        sac_chart_lines(&page, &def, series, SERIES);
+        assert_true(sac_array_push(&page.text, '\0'));
+        const char *name = strstr(page.text.data, ">1 JND</text>"), *start = name, *mark;
+        assert_non_null(name);
+        while (strncmp(start, "<text", 5) != 0) start--;
+        double right, foot;
+        assert_int_equal(sscanf(start, "<text class=\"value halo\" x=\"%lf\" y=\"%lf\"", &right, &foot), 2);
+        uint32_t marks = 0;
+        for (mark = page.text.data; (mark = strstr(mark, "<circle")); mark++, marks++) {
+            double cx, cy;
+            assert_true(mark < start);
+            assert_int_equal(sscanf(strstr(mark, "cx="), "cx=\"%lf\" cy=\"%lf\"", &cx, &cy), 2);
+            assert_false(cx > right - 40 && cx < right + 4 && cy > foot - 14 && cy < foot + 4);
+        }
+        assert_int_equal(marks, SERIES * POINTS);
+        sac_page_fini(&page);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_numbers_are_drawn),
         cmocka_unit_test(many_values_stay_small),
+        cmocka_unit_test(limit_is_readable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

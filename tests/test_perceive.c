@@ -54,7 +54,11 @@ static void threads_change_nothing(void **state)
 static void jnd_keeps_up(void **state)
 {
     (void)state;
+#ifdef SACCADE_INSTRUMENTED
+    json_t *json = run("--bodies 40 --frames 4 --seeds 2 --json");
+#else
     json_t *json = run("--bodies 40 --frames 20 --seeds 3 --json");
+#endif
     assert_true(json_number_value(json_object_get(json, "jnd_over_sort")) <= 1.05);
     assert_true(json_number_value(json_object_get(json, "round_robin_over_jnd")) >= 4);
     assert_true(json_number_value(json_object_get(json, "late_over_on_time")) <= 1.1);

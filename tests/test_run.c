@@ -1,5 +1,7 @@
 /* saccade run as a user meets it: the same frames again and again in work credits, the agreed JSON keys, the
  * files. */
+#include <math.h>
+
 #include "tests/program_play.h"
 
 static void hash_of(const char *line, char hash[17])
@@ -169,7 +171,7 @@ static void scene_files_run(void **state)
     assert_non_null(strstr(text, "\"byte\":6"));
     expect("run bad.json", 1, "bad.json:2: there is no shape \"b\"");
     expect("run towers.json --gaze bad.csv", 1, "bad.csv:2: there are 3 values, not four");
-    expect("run missing.json", 1, "missing.json:1: shape \"a\": ");
+    expect("run missing.json", 1, "missing.json:2: shape \"a\": ");
     expect("run nowhere.json", 1, "nowhere.json");
     expect("run towers.json --bodies 4", 2, "built-in scenes");
 }
@@ -182,17 +184,39 @@ static void overlap_is_measured_or_unknown(void **state)
         "{\"gravity\": [0, 0, 0], \"frames\": 45, \"shapes\": {\"ring\": {\"spheres\": \"t24\"}},\n"
         "\"bodies\": [{\"shape\": \"ring\", \"scale\": 0.1, \"repeat\": {\"count\": [4, 1, 1], "
         "\"spacing\": [0.3, 1, 1]}},\n {\"shape\": \"ring\", \"position\": [0, 9, 0]}]}");
-    put("balls.json",
-        "{\"frames\": 45, \"shapes\": {\"ball\": {\"sphere\": 1}}, \"bodies\": [{\"shape\": \"ball\"}]}");
+    /* In each other by 100 mm, of two shapes and sizes, and not told to meet; a box is in all of them. */
+    put("balls.json", "{\"gravity\": [0, 0, 0], \"frames\": 45, \"shapes\": {\"ball\": {\"sphere\": 0.5}, "
+                      "\"pea\": {\"sphere\": 0.25}, \"box\": {\"box\": [1, 1, 1]}}, \"bodies\": [\n"
+                      "{\"shape\": \"ball\", \"position\": [0, 9, 0], \"mask\": 0},\n"
+                      "{\"shape\": \"ball\", \"position\": [0.9, 9, 0], \"mask\": 0},\n"
+                      "{\"shape\": \"pea\", \"scale\": 2, \"position\": [1.8, 9, 0], \"mask\": 0},\n"
+                      "{\"shape\": \"box\", \"position\": [0.9, 9, 0], \"mask\": 0}]}");
+    put("boxes.json",
+        "{\"frames\": 45, \"shapes\": {\"box\": {\"box\": [1, 1, 1]}}, \"bodies\": [{\"shape\": "
+        "\"box\"}]}");
     json_t *object = run_json("run sizes.json --credits --json");
     json_t *mean = json_object_get(json_object_get(object, "penetration_mm"), "mean");
     assert_true(json_is_number(mean) && json_number_value(mean) == 0);
     json_decref(object);
     object = run_json("run balls.json --credits --json");
-    assert_true(json_is_null(json_object_get(json_object_get(object, "penetration_mm"), "mean")));
+    json_t *deep = json_object_get(object, "penetration_mm");
+    assert_true(fabs(json_number_value(json_object_get(deep, "mean")) - 100) < 1e-3);
+    assert_true(fabs(json_number_value(json_object_get(deep, "max")) - 100) < 1e-3);
+    assert_int_equal(json_integer_value(json_object_get(object, "penetration_bodies")), 3);
     json_decref(object);
-    expect("run balls.json --credits", 0, "overlap: no bodies of spheres to measure");
-    expect("run balls.json --credits", 0, "balls.json: 1 body, 45 frames");
+    expect("run balls.json --credits", 0, "overlap, mm, of 3 bodies of 4: mean 100.00");
+    object = run_json("run boxes.json --credits --json");
+    assert_true(json_is_null(json_object_get(json_object_get(object, "penetration_mm"), "mean")));
+    assert_int_equal(json_integer_value(json_object_get(object, "penetration_bodies")), 0);
+    json_decref(object);
+    expect("run boxes.json --credits", 0,
+           "overlap: not measured, for no body that moves is made of rigid spheres");
+    expect("run boxes.json --credits", 0, "boxes.json: 1 body, 45 frames");
+    /* Several shapes, in any size. */
+    object = run_json("run hailstorm --bodies 150 --frames 180 --credits --json");
+    assert_true(json_number_value(json_object_get(json_object_get(object, "penetration_mm"), "mean")) > 0);
+    assert_true(json_integer_value(json_object_get(object, "penetration_bodies")) > 50);
+    json_decref(object);
 }
 
 static void slips_are_answered(void **state)

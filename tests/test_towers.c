@@ -26,6 +26,22 @@ static sac_tree *bake(const char *name, sac_method method)
     return tree;
 }
 
+/* The same box for every tower: baked once by each method. */
+static sac_tree *boxes[SAC_METHOD_COUNT];
+
+static const sac_tree *box_by(sac_method method)
+{
+    if (!boxes[method]) boxes[method] = bake("box", method);
+    return boxes[method];
+}
+
+static int free_boxes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < SAC_METHOD_COUNT; i++) sac_tree_destroy(&boxes[i]);
+    return 0;
+}
+
 static sac_body_id put(sac_world *world, sac_shape_id shape, float x, float y)
 {
     sac_body_def body = play_body_def(shape, SAC_BODY_DYNAMIC, x, y, 0);
@@ -58,7 +74,7 @@ static int until_asleep(sac_world *world, const setting *s, int most)
 /* Rows of a pyramid, or a tower when `one` is wide; each box `drop` above the one below it. */
 static void stands(sac_method method, const setting *s, int rows, bool one, float drop)
 {
-    sac_tree *tree = bake("box", method);
+    const sac_tree *tree = box_by(method);
     sac_world_def def = play_def();
     def.policy = s->policy;
     sac_world *world = play_create(&def);
@@ -87,7 +103,6 @@ static void stands(sac_method method, const setting *s, int rows, bool one, floa
         CHECK(lean < 0.0003f); /* two degrees */
     }
     sac_world_destroy(&world);
-    sac_tree_destroy(&tree);
 }
 
 static const setting all_of_it = {"exhaustive", 0, false}, in_time = {"jnd", 2000000, true},
@@ -134,9 +149,8 @@ static void faces_are_those_of_the_mesh(void **state)
     (void)state;
     const float half[3] = {0.5f, 0.35f, 0.25f};
     for (int i = 0; i < METHODS; i++) {
-        sac_tree *tree = bake("box", methods[i]);
         sac_form form;
-        assert_int_equal(sac_form_from_tree(&form, tree, NULL), SAC_OK);
+        assert_int_equal(sac_form_from_tree(&form, box_by(methods[i]), NULL), SAC_OK);
         assert_int_equal(form.face_count, 6);
         uint32_t seen = 0;
         for (uint32_t f = 0; f < 6; f++) {
@@ -149,7 +163,6 @@ static void faces_are_those_of_the_mesh(void **state)
                 CHECK(face->high[k] <= half[k] + 1e-3f && face->low[k] >= -half[k] - 1e-3f);
         }
         assert_int_equal(seen, 63);
-        sac_tree_destroy(&tree);
     }
     /* An l has six outer faces and two that look into its corner; a blob and spheres have none. */
     sac_tree *tree = bake("l", SAC_METHOD_MEDIAL);
@@ -174,5 +187,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faces_are_those_of_the_mesh), cmocka_unit_test(a_tower_of_ten_stands),
         cmocka_unit_test(a_pyramid_of_fifteen_rows_stands), cmocka_unit_test(a_pyramid_of_exact_boxes_rests)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, free_boxes);
 }

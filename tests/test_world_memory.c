@@ -11,6 +11,7 @@
 
 #include "record_play.h"
 #include "counted_memory.h"
+#include "strict_memory.h"
 
 static counted_memory memory;
 
@@ -129,40 +130,6 @@ static void test_while_recording(void **state)
 
 /* ---- no memory ---- */
 
-/* Knows what it gave and looks after its edges, and gives nothing from the call `last` on, or not that once.
- */
-typedef struct strict_memory {
-    uint64_t calls, last;
-    bool once, wrong_size, overrun;
-    int64_t pieces;
-} strict_memory;
-enum { EDGE = 64 };
-
-static void *strict_allocate(size_t size, size_t alignment, void *user)
-{
-    strict_memory *m = user;
-    unsigned char *piece;
-    m->calls++;
-    if (m->last && (m->once ? m->calls == m->last : m->calls >= m->last)) return NULL;
-    if (alignment > EDGE || posix_memalign((void **)&piece, EDGE, size + 2 * EDGE)) return NULL;
-    m->pieces++;
-    memcpy(piece, &size, sizeof size);
-    memset(piece + EDGE + size, 0xa5, EDGE);
-    return piece + EDGE;
-}
-
-static void strict_release(void *given, size_t size, void *user)
-{
-    strict_memory *m = user;
-    unsigned char *piece = (unsigned char *)given - EDGE;
-    size_t was;
-    memcpy(&was, piece, sizeof was);
-    m->wrong_size |= was != size;
-    for (int i = 0; i < EDGE; i++) m->overrun |= piece[EDGE + was + i] != 0xa5;
-    m->pieces--;
-    free(piece);
-}
-
 /* A crowd for which a small world must grow, twice. */
 static void crowd_in(sac_world *world)
 {
@@ -203,7 +170,7 @@ static void test_without_memory(void **state)
     for (int once = 0; once < 2; once++)
         for (uint64_t last = 0; last <= all; last++) {
             strict_memory m = {.last = last, .once = once};
-            sac_set_allocator(&(sac_allocator){strict_allocate, strict_release, &m});
+            strict_memory_begin(&m);
             sac_world_def def = sac_default_world_def();
             sac_world *world = NULL;
             def.bodies = 4, def.pairs = 4, def.agenda.pairs = 8, def.agenda.entries = 4096;

@@ -37,6 +37,16 @@ static inline sac_world_def play_def(void)
     return def;
 }
 
+/* A handful of bodies, for tests that make worlds by the thousand: most of their time went into memory nobody
+ * needs. */
+static inline sac_world_def play_small_def(void)
+{
+    sac_world_def def = play_def();
+    def.bodies = 16, def.agenda.pairs = 64, def.agenda.entries = 4096;
+    def.solver.bodies = 16, def.solver.contacts = 64, def.solver.grabs = 4;
+    return def;
+}
+
 static inline sac_world *play_create(const sac_world_def *def)
 {
     sac_world *world = NULL;

@@ -190,9 +190,9 @@ static void set_meeting(const sac_hands *hands, sac_hand_state *hand, sac_world 
     }
     bool meets = !hand->held.value && !hand->released.value;
     if (meets == hand->meets) return;
-    hand->meets = meets;
     sac_filter filter = {.category = hands->category, .mask = meets ? hands->mask : 0};
-    sac_body_set_filter(world, hand->body, &filter, NULL);
+    /* Without memory it is as it was, and tries again with the next frame. */
+    if (sac_body_set_filter(world, hand->body, &filter, NULL) == SAC_OK) hand->meets = meets;
 }
 
 /* ---- history ---- */
