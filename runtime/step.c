@@ -248,7 +248,7 @@ static void adapt(sac_world *world)
     world->costs.whole_ns = cost;
     /* A core that was stolen says nothing about the work. */
     if ((double)r->spent_ns > 1.1 * cost + 20000) return;
-    double *early = &world->costs.early_ns, most = 0.08 * (double)r->budget_ns, least = 0.6 * most;
+    double *early = &world->costs.early_ns, most = 0.12 * (double)r->budget_ns, least = 0.5 * most;
     *early = fmax(0.998 * *early, least) + fmax(cost - (double)r->budget_ns, 0);
     if (*early > most) *early = most;
     if (world->unseen)
