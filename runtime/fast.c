@@ -271,6 +271,7 @@ static void look_ahead(sac_world *world, const sweepers *fast, sac_stop *stop)
             /* No time to look: as far as it is safe. */
             hot->share = blind_share(hot);
             world->report.rungs[SAC_RUNG_HELD]++;
+            world->unseen++; /* others sink into one that creeps: fewer are better taken on */
         } else {
             sac_stop_did(stop, 20);
             float share = free_share(world, slot, true, CREDITS_A_PAIR, stop, &world->sweep_stopped[slot]);

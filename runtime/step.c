@@ -252,7 +252,7 @@ static void adapt(sac_world *world)
     *early = fmax(0.998 * *early, least) + fmax(cost - (double)r->budget_ns, 0);
     if (*early > most) *early = most;
     if (world->unseen)
-        *throttle *= 0.93;
+        *throttle *= world->unseen > 0.05 * world->chosen_count ? 0.8 : 0.93;
     else if (used > 0.98)
         *throttle *= used > 1.02 ? 0.85 : 0.95;
     else if (r->descent.interrupted && r->descent.jnd_p95 > 4 &&
