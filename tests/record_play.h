@@ -8,6 +8,7 @@
 
 #include "base/rng.h"
 #include "runtime/world_internal.h"
+#include "tests/jelly_play.h"
 
 enum { PLAY_BODIES = 256, PLAY_SHAPES = 6, PLAY_SOFT = 5, PLAY_SIDE = 9 };
 
@@ -53,23 +54,6 @@ static inline sac_tree *play_ring(uint32_t balls)
     sac_tree *tree = NULL;
     sac_tree_build_spheres((const float(*)[4])spheres, balls, &def, &tree, NULL);
     return tree;
-}
-
-/* A cube of points that gives way. */
-static inline sac_soft_shape *play_jelly(void)
-{
-    static const uint32_t faces[12][3] = {{0, 1, 3}, {0, 3, 2}, {4, 6, 7}, {4, 7, 5}, {0, 4, 5}, {0, 5, 1},
-                                          {2, 3, 7}, {2, 7, 6}, {0, 2, 6}, {0, 6, 4}, {1, 5, 7}, {1, 7, 3}};
-    float points[8][3];
-    for (int i = 0; i < 8; i++)
-        for (int k = 0; k < 3; k++) points[i][k] = i >> k & 1 ? 0.15f : -0.15f;
-    sac_soft_shape_def def = sac_default_soft_shape_def();
-    def.points = (const float(*)[3])points, def.point_count = 8;
-    def.triangles = faces, def.triangle_count = 12;
-    def.soft.mode = SAC_SOFT_LINEAR;
-    sac_soft_shape *shape = NULL;
-    sac_soft_shape_create(&def, &shape, NULL);
-    return shape;
 }
 
 static inline float play_range(play *p, float low, float high) { return sac_rng_range(&p->rng, low, high); }

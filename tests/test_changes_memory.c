@@ -1,5 +1,6 @@
 /* Bodies that are changed when there is no memory for it: the call says so, and was never made. */
 #include "strict_memory.h"
+#include "tests/jelly_play.h"
 #include "tests/world_play.h"
 
 /* Things that stand still and overlap: no pairs, until somebody who moves is among them. */
@@ -8,23 +9,6 @@ enum { CROWD = 40, TRAY = 70, MOST = CROWD + TRAY + 16 };
 typedef enum change { MOVE, MOVE_SOFT, MOVE_TRAY, FILTER, SET_FREE, CHANGES } change;
 static const char *const names[] = {"set_pose", "set_pose, soft", "set_pose, of what bears many",
                                     "set_filter", "set_kind"};
-
-/* A cube of points that gives way. */
-static sac_soft_shape *make_jelly(void)
-{
-    static const uint32_t faces[12][3] = {{0, 1, 3}, {0, 3, 2}, {4, 6, 7}, {4, 7, 5}, {0, 4, 5}, {0, 5, 1},
-                                          {2, 3, 7}, {2, 7, 6}, {0, 2, 6}, {0, 6, 4}, {1, 5, 7}, {1, 7, 3}};
-    float points[8][3];
-    for (int i = 0; i < 8; i++)
-        for (int k = 0; k < 3; k++) points[i][k] = i >> k & 1 ? 0.15f : -0.15f;
-    sac_soft_shape_def def = sac_default_soft_shape_def();
-    def.points = (const float(*)[3])points, def.point_count = 8;
-    def.triangles = faces, def.triangle_count = 12;
-    def.soft.mode = SAC_SOFT_LINEAR;
-    sac_soft_shape *shape = NULL;
-    assert_int_equal(sac_soft_shape_create(&def, &shape, NULL), SAC_OK);
-    return shape;
-}
 
 typedef struct stage {
     sac_world *world;
@@ -164,7 +148,8 @@ static void fail_at(const sac_soft_shape *soft, change what, uint64_t last, bool
 static void test_nothing_is_lost(void **state)
 {
     (void)state;
-    sac_soft_shape *soft = make_jelly();
+    sac_soft_shape *soft = play_jelly();
+    assert_non_null(soft);
     for (int what = 0; what < CHANGES; what++) {
         uint64_t calls = 0, unused;
         fail_at(soft, (change)what, 0, true, &calls);
