@@ -51,6 +51,15 @@ uint64_t sac_body_place_bounds(sac_world *world, uint32_t slot, float dt)
     return credits;
 }
 
+/* The same for this frame: its way is in the box, so that nobody needs to look at that again before it has
+ * been gone. */
+static uint64_t place_for_now(sac_world *world, uint32_t slot, float dt)
+{
+    uint64_t credits = place_soon(world, slot, dt);
+    world->hot[slot].slack += sac_body_motion(&world->hot[slot], dt);
+    return credits;
+}
+
 uint64_t sac_body_widen_bounds(sac_world *world, uint32_t slot)
 {
     const sac_body_hot *hot = &world->hot[slot];
@@ -127,12 +136,21 @@ static uint32_t place_unseen(sac_world *world, uint32_t count, float dt, uint32_
         if (sac_stop_reached(stop)) break;
         sac_stop_did(stop, CREDITS_A_LOOK);
         if (frames ? sac_body_room_after(world, slot, time) >= 0 : still_holds(world, slot, dt)) continue;
-        uint64_t credits = place_soon(world, slot, dt);
+        uint64_t credits = place_for_now(world, slot, dt);
         if (!sac_world_fit_pairs(world)) break;
         sac_stop_did(stop, credits);
         placed++;
     }
     return placed;
+}
+
+/* A third of what is left, or more of what nobody's turn needs: boxes that find no time wait, and their
+ * bodies with them. */
+static uint64_t limit_at(const sac_world *world, uint64_t now)
+{
+    if (world->step_deadline_ns == UINT64_MAX) return UINT64_MAX;
+    double left = world->step_deadline_ns > now ? (double)(world->step_deadline_ns - now) : 0;
+    return now + (uint64_t)fmax(left / 3, 0.6 * (left - world->dues_ns));
 }
 
 void sac_world_bound(sac_world *world)
@@ -141,10 +159,7 @@ void sac_world_bound(sac_world *world)
     float dt = world->step_dt;
     uint32_t kept = 0, placed = 0;
     uint64_t start = sac_world_now(world), cost = sac_world_cost_now(world);
-    /* At most a third of what is left: boxes that find no time wait, and their bodies with them. */
-    uint64_t limit = UINT64_MAX;
-    if (world->step_deadline_ns != UINT64_MAX)
-        limit = world->step_deadline_ns > start ? start + (world->step_deadline_ns - start) / 3 : start;
+    uint64_t limit = limit_at(world, start);
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
     for (uint32_t i = 0; i < world->chosen_count; i++) {
         uint32_t slot = world->chosen[i];
@@ -154,12 +169,12 @@ void sac_world_bound(sac_world *world)
         bool hold = sac_body_bounds_hold(world, slot, dt);
         if (!hold && (placed == 0 || world->flags[slot] & SAC_BODY_TOLD)) {
             /* The first, or nobody would ever get on; and one that was told where to be, time or not. */
-            uint64_t credits = place_soon(world, slot, dt);
+            uint64_t credits = place_for_now(world, slot, dt);
             hold = credits > 0 && sac_world_fit_pairs(world);
             sac_stop_charge(&stop, credits);
             placed++;
         } else if (!hold && !sac_stop_reached(&stop)) {
-            uint64_t credits = place_soon(world, slot, dt);
+            uint64_t credits = place_for_now(world, slot, dt);
             hold = credits > 0 && sac_world_fit_pairs(world);
             sac_stop_did(&stop, credits);
             placed++;

@@ -357,6 +357,7 @@ void sac_world_choose(sac_world *world)
         for (uint32_t i = 0; i < world->awake_count && all <= p.left; i++)
             all += price_of(world, &p, world->awake[i]);
     sac_world_spend(world, 4u * world->awake_count);
+    world->dues_ns = all;
     if (sac_tape_decide(&world->tape, all <= p.left)) {
         choose_all(world);
         return;
@@ -364,7 +365,7 @@ void sac_world_choose(sac_world *world)
     world->starved = world->frame;
     look_at_bodies(world);
     columns c = columns_along(world->def.gravity);
-    double dues = list_waiters(world, &p, &c);
+    double dues = world->dues_ns = list_waiters(world, &p, &c);
     if (sac_tape_decide(&world->tape, dues <= p.left)) {
         choose_urgent(world, &p, DUE, 1e18);
         choose_urgent(world, &p, 0, p.left - dues);

@@ -270,6 +270,7 @@ struct sac_world {
     uint32_t step_substeps;
     uint32_t struck[SAC_WORLD_MOST_STRUCK], struck_count;
     uint32_t starved; /* last frame in which bodies had to wait; 0: never */
+    double dues_ns;   /* what the turns of this frame's due bodies take, as predicted */
     double coldness;  /* what this frame's first stages cost against what they mostly do, 1 to 2 */
     uint32_t pioneer; /* has waited so long that it goes now, time or not; UINT32_MAX: nobody */
     uint32_t halts;   /* bodies that had to stop in this frame */
