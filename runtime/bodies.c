@@ -347,7 +347,7 @@ sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_i
     world->rest_seconds[slot] = 0;
     world->simulated[slot] = world->frame;
     /* Until its pairs say otherwise. */
-    world->clear_until[slot] = world->frame + SAC_FORESEEN;
+    world->clear_until[slot] = UINT32_MAX;
     world->touches[slot] = 0;
     world->ground[slot] = SAC_NO_GROUND;
     world->listed[slot] = 6;

@@ -455,8 +455,6 @@ static inline uint64_t sac_world_cost_now(const sac_world *world)
 {
     return world->clock.kind == SAC_CLOCK_MONOTONIC ? sac_time_thread_cpu_ns() : sac_clock_now(&world->clock);
 }
-/* So many frames ahead it may be known that a body meets nobody. */
-enum { SAC_FORESEEN = 30 };
 /* What is foreseen is foreseen in frames, and nobody knows how long these will be. Before the first, as long
  * as this, say; from then on as long as they are and a little more. When one is longer, nothing foreseen
  * holds. */

@@ -159,7 +159,7 @@ static void test_starved_heap_sleeps(void **state)
 static void test_fliers_fly_on(void **state)
 {
     (void)state;
-    enum { SIDE = 15, COUNT = SIDE * SIDE * SIDE, FALL = 28 };
+    enum { SIDE = 15, COUNT = SIDE * SIDE * SIDE, FALL = 90 };
     sac_world_def def = sac_default_world_def();
     sac_body_def body = sac_default_body_def();
     sac_step_def step = sac_default_step_def();
