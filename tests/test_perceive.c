@@ -55,7 +55,7 @@ static void jnd_keeps_up(void **state)
 {
     (void)state;
 #ifdef SACCADE_INSTRUMENTED
-    json_t *json = run("--bodies 40 --frames 4 --seeds 2 --json");
+    json_t *json = run("--bodies 40 --frames 8 --seeds 3 --json");
 #else
     json_t *json = run("--bodies 40 --frames 20 --seeds 3 --json");
 #endif
