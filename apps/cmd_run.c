@@ -128,7 +128,7 @@ static sac_result run_it(const run_options *o, const sac_common *common, bool se
     }
     def.frames = o->frames ? o->frames : staging.frames;
     def.hz = o->hz;
-    def.budget_ns = (uint64_t)(o->budget_us * 1e3 + 0.5);
+    def.budget_ns = (uint64_t)ceil(o->budget_us * 1e3 - 1e-3); /* however little, it is not none */
     def.policy = o->policy;
     def.threads = common->threads;
     def.substeps = o->substeps;
@@ -154,6 +154,35 @@ static sac_result run_it(const run_options *o, const sac_common *common, bool se
     sac_staging_fini(&staging);
     sac_gaze_trace_fini(&gaze);
     return result;
+}
+
+/* Is `path` one of the files a run writes into its folder? By name too: the folder need not be there yet. */
+static bool is_written(const run_options *o, const char *path)
+{
+    static const char *const names[] = {"frames.csv", "trace.json", "index.html"};
+    for (size_t i = 0; o->out && path && i < sizeof names / sizeof *names; i++) {
+        char own[4096];
+        snprintf(own, sizeof own, "%s/%s", o->out, names[i]);
+        if (strcmp(own, path) == 0 || sac_same_file(own, path)) return true;
+    }
+    return false;
+}
+
+/* Nothing a run reads is written over, nor its recording. -1: all is well. */
+static int check_outputs(const run_options *o)
+{
+    const char *inputs[] = {o->scene, o->gaze, o->shape};
+    for (int i = 0; i < 3; i++) {
+        if (sac_same_file(o->record, inputs[i]))
+            return sac_options_usage_error("run", "--record would overwrite '%.200s', which the run needs",
+                                           inputs[i]);
+        if (is_written(o, inputs[i]))
+            return sac_options_usage_error(
+                "run", "--out %.200s would overwrite '%.200s', which the run needs", o->out, inputs[i]);
+    }
+    if (is_written(o, o->record))
+        return sac_options_usage_error("run", "--record and --out would both write '%.200s'", o->record);
+    return -1;
 }
 
 int sac_cmd_run(int argc, char **argv)
@@ -228,11 +257,9 @@ int sac_cmd_run(int argc, char **argv)
     if (is_scene_file(o.scene) && (o.bodies || o.shape))
         return sac_options_usage_error(
             "run", "--bodies and --shape are for built-in scenes; %s says itself what is in it", o.scene);
-    const char *inputs[] = {o.scene, o.gaze, o.shape};
-    for (int i = 0; i < 3; i++)
-        if (sac_same_file(o.record, inputs[i]))
-            return sac_options_usage_error("run", "--record would overwrite '%.200s', which the run needs",
-                                           inputs[i]);
+    if (o.record && !*o.record) return sac_options_usage_error("run", "--record needs the name of a file");
+    code = check_outputs(&o);
+    if (code >= 0) return code;
     bool seed_given = o.seed != UINT64_MAX;
     if (!seed_given) o.seed = 1;
     sac_console_init("run", &common);

@@ -96,8 +96,9 @@ static sac_result weigh(const sac_body_def *def, const sac_form *form, sac_body_
     double mass = def->mass;
     if (mass == 0) mass = own * def->density;
     if (!(mass > 1e-9 && mass <= 1e9))
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, "give a mass",
-                             "the shape has no mass to speak of: %g kg at its density", mass);
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "more than 1e-9 kg, at most 1e9; 0: from the density",
+                             def->mass != 0 ? "the mass is %g kg" : "at its density the shape has %g kg",
+                             mass);
     cold->mass = (float)mass;
     bool given = false;
     for (int i = 0; i < 6; i++) given |= def->inertia[i] != 0;
@@ -639,7 +640,10 @@ sac_result sac_body_set_kind(sac_world *world, sac_body_id id, sac_body_kind kin
     wake_with_touched(world, slot);
     take_kind(world, slot, &next);
     world->flags[slot] &= ~(uint32_t)(SAC_BODY_YIELDS | SAC_BODY_TOLD);
-    if (kind == SAC_BODY_DYNAMIC) world->flags[slot] |= SAC_BODY_YIELDS;
+    if (kind == SAC_BODY_DYNAMIC)
+        world->flags[slot] |= SAC_BODY_YIELDS;
+    else
+        sac_grabs_of_body_end(world, slot);
     if (kind == SAC_BODY_STATIC)
         sac_body_remove_awake(world, slot);
     else

@@ -84,6 +84,9 @@ sac_result sac_grab_create(sac_world *world, const sac_grab_def *def, sac_grab_i
         return sac_error_set(error, SAC_ERROR_ARGUMENT,
                              "hertz above 0 to 120, damping 0 to 100, limits 0 or more, rotation of length 1",
                              "%s of the grab is out of range or not finite", bad);
+    const uint32_t most = sizeof world->contact_grab / sizeof *world->contact_grab;
+    if (world->grabs_used >= most)
+        return sac_error_set(error, SAC_ERROR_LIMIT, "end another first", "%u grabs are held already", most);
     uint32_t slot = 0;
     while (slot < world->grab_count && world->grabs[slot].used) slot++;
     if (slot == world->grab_room) {
@@ -111,6 +114,8 @@ sac_result sac_grab_create(sac_world *world, const sac_grab_def *def, sac_grab_i
     memcpy(g->def.rotation, q, sizeof q);
     memcpy(g->last_target, def->target, sizeof g->last_target);
     memcpy(g->last_rotation, q, sizeof q);
+    for (int i = 0; i < 3; i++) d[i] = def->target[i] - def->anchor[i];
+    g->distance = sqrtf(glm_vec3_norm2(d));
     world->grabs_used++;
     world->flags[body] |= SAC_BODY_HELD;
     sac_body_wake_slot(world, body);
@@ -221,7 +226,6 @@ void sac_grabs_fill(sac_world *world, uint32_t stamp, uint32_t *count)
         memcpy(g->last_rotation, g->def.rotation, sizeof g->last_rotation);
         world->contact_grab[*count] = i;
         (*count)++;
-        if (*count == sizeof world->contact_grab / sizeof *world->contact_grab) break;
     }
 }
 

@@ -9,6 +9,14 @@ static sac_result bad(sac_error *error, const char *what, const char *remedy)
     return sac_error_set(error, SAC_ERROR_ARGUMENT, remedy, "%s", what);
 }
 
+/* Beyond there is nothing, and squares of floats would say there is. */
+static const float FARTHEST = 1e12f;
+
+static bool in_reach(const float p[3])
+{
+    return fabsf(p[0]) <= FARTHEST && fabsf(p[1]) <= FARTHEST && fabsf(p[2]) <= FARTHEST;
+}
+
 static const sac_form *form_of(const sac_world *world, uint32_t slot) { return sac_body_form(world, slot); }
 
 static bool is_asked_for(const sac_world *world, uint32_t slot, uint32_t mask)
@@ -68,9 +76,12 @@ sac_result sac_world_ray(const sac_world *world, const float origin[3], const fl
     SAC_NEED(error, world, origin, direction, out_hit);
     *out_hit = (sac_world_hit){0};
     if (!sac_vec3_is_finite(origin)) return bad(error, "origin of the ray", "give a finite point");
-    if (!sac_vec3_is_finite(direction) || (direction[0] == 0 && direction[1] == 0 && direction[2] == 0))
-        return bad(error, "direction of the ray", "give a finite direction that is not zero");
+    double length = 0;
+    for (int i = 0; i < 3; i++) length += (double)direction[i] * direction[i];
+    if (!(length >= 1e-24 && length <= 1e24))
+        return bad(error, "direction of the ray", "give a direction of a length from 1e-12 to 1e12");
     if (!(most >= 0)) return bad(error, "length of the ray", "give a number of at least 0");
+    if (!in_reach(origin)) return SAC_OK;
     ray_search s = {world, origin, direction, mask, SAC_NO_BODY, most < FLT_MAX ? most : FLT_MAX, {0}};
     sac_broad_ray(world->broad, origin, direction, &s.most, try_ray, &s);
     if (s.slot == SAC_NO_BODY) return SAC_OK;
@@ -171,6 +182,7 @@ sac_result sac_world_closest(const sac_world *world, const float point[3], float
     *out_hit = (sac_world_hit){0};
     if (!sac_vec3_is_finite(point)) return bad(error, "point", "give a finite point");
     if (!(most >= 0)) return bad(error, "distance", "give a number of at least 0");
+    if (!in_reach(point)) return SAC_OK;
     if (most > FLT_MAX) most = FLT_MAX;
     closest_search s = {.world = world, .point = point, .mask = mask, .slot = SAC_NO_BODY};
     /* Look around first, then farther; what is found within the reach is the nearest of all. */

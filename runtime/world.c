@@ -61,6 +61,9 @@ static sac_result check_def(const sac_world_def *def, sac_error *error)
                              "the world's definition was not initialised");
     if (!sac_vec3_is_finite(def->gravity))
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "give three finite numbers", "gravity is not finite");
+    if (def->clock.kind > SAC_CLOCK_CALLER || (def->clock.kind == SAC_CLOCK_CALLER && !def->clock.now))
+        return sac_error_set(error, SAC_ERROR_ARGUMENT, "sac_clock_monotonic, _credits or _caller make one",
+                             "the world's clock is of no kind there is, or has nothing to ask");
     if (def->bodies > 1u << 24)
         return sac_error_set(error, SAC_ERROR_ARGUMENT, "at most 16,777,216", "room for %u bodies",
                              def->bodies);

@@ -233,6 +233,7 @@ typedef struct sac_grab_def {
     uint32_t cookie;
 } sac_grab_def;
 sac_grab_def sac_default_grab_def(void);
+/* ERROR_LIMIT when 64 are held already. */
 sac_result sac_grab_create(sac_world *world, const sac_grab_def *def, sac_grab_id *out_grab,
                            sac_error *error);
 /* Where the hand is now. */
@@ -244,7 +245,7 @@ typedef struct sac_grab_state {
     float distance; /* anchor to target */
     float force;    /* N, mean of the last step */
 } sac_grab_state;
-/* ERROR_ARGUMENT once it broke or its body is gone. */
+/* ERROR_ARGUMENT once it broke or its body is gone or no longer dynamic. */
 sac_result sac_grab_get(const sac_world *world, sac_grab_id grab, sac_grab_state *out_state,
                         sac_error *error);
 

@@ -5,7 +5,7 @@
 sac_viewer sac_default_viewer(void)
 {
     const float across = 0.872664626f, along = 0.785398163f; /* 50 and 45 degrees */
-    sac_viewer viewer = {.eye_count = 1};
+    sac_viewer viewer = {.eye_count = 1, .gaze = {.direction = {0, 0, -1}, .confidence = 1}};
     viewer.eyes[0] = (sac_eye){.rotation = {0, 0, 0, 1},
                                .fov_left = -across,
                                .fov_right = across,

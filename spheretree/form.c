@@ -26,6 +26,10 @@ static sac_form empty_form(sac_form_kind kind)
     return form;
 }
 
+/* However thin a box or a capsule is, no thinner than this of its size: what may pass through something must
+ * not take all the steps there are to look at. */
+static const float THINNEST = 1e-5f;
+
 static void set_box(sac_form *form, float x, float y, float z)
 {
     form->box = (sac_box){{-x, -y, -z}, {x, y, z}};
@@ -55,7 +59,7 @@ sac_result sac_form_capsule(sac_form *out_form, float radius, float half_length,
     form.radius = form.thickness = radius;
     form.half[1] = half_length;
     form.ball[3] = half_length + radius;
-    form.thickness = fmaxf(radius, 1e-3f * form.ball[3]);
+    form.thickness = fmaxf(radius, THINNEST * form.ball[3]);
     set_box(&form, radius, half_length + radius, radius);
     /* A cylinder and two half balls, whose own centres are 3/8 r beyond its ends. */
     float r2 = radius * radius, length = 2 * half_length;
@@ -77,7 +81,7 @@ sac_result sac_form_box(sac_form *out_form, const float half[3], sac_error *erro
     sac_form form = empty_form(SAC_FORM_BOX);
     sac_v3_copy(half, form.half);
     form.ball[3] = sac_v3_length(half);
-    form.thickness = fmaxf(fminf(half[0], fminf(half[1], half[2])), 1e-3f * form.ball[3]);
+    form.thickness = fmaxf(fminf(half[0], fminf(half[1], half[2])), THINNEST * form.ball[3]);
     set_box(&form, half[0], half[1], half[2]);
     form.mass.volume = 8 * half[0] * half[1] * half[2];
     for (int i = 0; i < 3; i++) {

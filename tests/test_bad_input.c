@@ -303,6 +303,17 @@ static void test_grab_def(void **state)
             refused(sac_grab_move(s.world, s.grab, at, q, &error), &error, "grab_move");
         }
     CHECK(sac_world_hash(s.world) == before);
+    /* More than fit are told; one that is no longer dynamic is let go. */
+    def = sac_default_grab_def(), def.body = s.lying;
+    uint32_t held = 1;
+    while (held <= 1000 && sac_grab_create(s.world, &def, NULL, &error) == SAC_OK) held++;
+    CHECK(held == 64 && error.code == SAC_ERROR_LIMIT);
+    play_frames(s.world, 10);
+    sac_grab_state grab;
+    CHECK(sac_grab_get(s.world, s.grab, &grab, NULL) == SAC_OK);
+    for (int i = 0; i < 2; i++)
+        CHECK(sac_body_set_kind(s.world, i ? s.lying : grab.body, SAC_BODY_STATIC, NULL) == SAC_OK);
+    CHECK(sac_grab_get(s.world, s.grab, &grab, NULL) == SAC_ERROR_ARGUMENT);
     play_frames(s.world, 10);
     sac_world_destroy(&s.world);
 }

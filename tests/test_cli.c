@@ -251,6 +251,7 @@ static void exit_codes_and_errors_have_one_form(void **state)
         {"run pile --frames 300000 --out kept", 2, "ERROR_ARGUMENT", NULL},
         {"run ball.json --record ball.json", 2, "ERROR_ARGUMENT", NULL},
         {"run ball.json --record ./ball.json", 2, "ERROR_ARGUMENT", NULL},
+        {"run pile --bodies 2 --out there --record there/frames.csv", 2, "ERROR_ARGUMENT", NULL},
         {"run nowhere.json", 1, "ERROR_IO", "nowhere.json"},
         {"run wrong.json", 1, "ERROR_FORMAT", "wrong.json"},
         {"run shapeless.json", 1, "ERROR_FORMAT", "shapeless.json"},

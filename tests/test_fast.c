@@ -221,6 +221,33 @@ static void test_hit_against_a_wall(void **state)
             }
 }
 
+/* A plate as wide as a house and as thin as a coin, free to move: it was taken for as thick as its width
+ * allows. */
+static void test_wide_plates(void **state)
+{
+    (void)state;
+    for (float half = 5; half < 300; half *= 2)
+        for (int rate = 72; rate <= 120; rate += 16)
+            for (float speed = 40; speed < 210; speed += 20) {
+                sac_world_def def = play_small_def();
+                memset(def.gravity, 0, sizeof def.gravity);
+                sac_world *world = play_create(&def);
+                sac_body_id plate =
+                    play_body(world, play_box(world, 0.002f, half, half), SAC_BODY_DYNAMIC, 0, 0, 0);
+                sac_body_id ball = play_body(world, play_ball(world, 0.01f), SAC_BODY_DYNAMIC, -3, 0, 0);
+                const float v[3] = {speed, 0, 0};
+                assert_int_equal(sac_body_set_velocity(world, ball, v, play_still, NULL), SAC_OK);
+                for (int f = 0; f < 30; f++) step_at(world, (float)rate, 0);
+                sac_body_state a, b;
+                assert_int_equal(sac_body_get(world, ball, &a, NULL), SAC_OK);
+                assert_int_equal(sac_body_get(world, plate, &b, NULL), SAC_OK);
+                CHECK_SAY(a.centre[0] < b.centre[0],
+                          "plate %g m wide, %g m/s at %d Hz: ball at %g, plate at %g\n", 2 * (double)half,
+                          (double)speed, rate, (double)a.centre[0], (double)b.centre[0]);
+                sac_world_destroy(&world);
+            }
+}
+
 /* Without time to look, they still do not pass. */
 static void test_starved(void **state)
 {
@@ -447,6 +474,7 @@ int main(void)
                                        cmocka_unit_test(test_balls_of_all_sizes),
                                        cmocka_unit_test(test_in_a_row),
                                        cmocka_unit_test(test_hit_against_a_wall),
+                                       cmocka_unit_test(test_wide_plates),
                                        cmocka_unit_test(test_starved),
                                        cmocka_unit_test(test_bats),
                                        cmocka_unit_test(test_every_bounce_is_told)};

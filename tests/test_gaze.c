@@ -208,6 +208,13 @@ static void without_gaze(void **state)
     assert_int_equal(focus.state, SAC_GAZE_NONE);
     assert_near(heading(&focus), 0, 0.001);
     assert_near(focus.guard_degrees, 30, 0);
+    /* As the default says but for being valid: straight ahead, and believed. */
+    viewer.gaze.valid = true;
+    sac_gaze_filter fresh;
+    sac_gaze_init(&fresh, NULL);
+    sac_gaze_update(&fresh, &viewer, 6, &focus);
+    assert_int_equal(focus.state, SAC_GAZE_FIXATION);
+    assert_near(heading(&focus), 0, 0.01);
     /* The first sample is believed at once. */
     viewer = looking(-15, 7);
     sac_gaze_update(&filter, &viewer, 7, &focus);
@@ -345,7 +352,7 @@ static void viewers_are_checked(void **state)
     WRONG(v.eyes[0].fov_up = 1.7f);
     WRONG(v.eyes[0].fov_down = NAN);
     WRONG((v.gaze.valid = true, v.gaze.direction[0] = INFINITY));
-    WRONG(v.gaze.valid = true);
+    WRONG((v.gaze.valid = true, v.gaze.direction[2] = 0));
     WRONG((v.gaze.valid = true, v.gaze.direction[0] = 1, v.gaze.confidence = 1.5f));
     WRONG((v.gaze.valid = true, v.gaze.direction[0] = 1, v.gaze.error_degrees = -1));
     WRONG((v.hands[1].valid = true, v.hands[1].radius = -1));

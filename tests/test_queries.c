@@ -154,6 +154,13 @@ static void nonsense_is_refused(void **state)
     const float far[3] = {1e30f, 1e30f, 0};
     assert_int_equal(sac_world_ray(c.world, far, x, FLT_MAX, 31, &hit, NULL), SAC_OK);
     assert_true(hit.body.value == 0);
+    assert_int_equal(sac_world_closest(c.world, far, FLT_MAX, 31, &hit, NULL), SAC_OK);
+    assert_true(hit.body.value == 0);
+    /* A direction too long or too short to be squared is told, not answered with nothing. */
+    for (int i = 0; i < 2; i++) {
+        const float along[3] = {i ? 1e20f : 1e-25f, 0, 0};
+        assert_int_equal(sac_world_ray(c.world, o, along, FLT_MAX, 31, &hit, NULL), SAC_ERROR_ARGUMENT);
+    }
     disperse(&c);
 }
 
