@@ -330,7 +330,7 @@ static const sac_scene_field body_fields[] = {
     {"velocity", SAC_SCENE_VECTOR, BODY(velocity), -1e4, 1e4},
     {"spin", SAC_SCENE_VECTOR, BODY(spin), -1e4, 1e4},
     {"mass", SAC_SCENE_FLOAT, BODY(mass), 1e-6, 1e9},
-    {"density", SAC_SCENE_FLOAT, BODY(density), 1e-6, 1e9},
+    {"density", SAC_SCENE_FLOAT, BODY(density), 1e-6, 1e6},
     {"inertia", SAC_SCENE_OTHER, 0, 0, 0},
     {"centre", SAC_SCENE_VECTOR, BODY(centre), -1e4, 1e4},
     {"scale", SAC_SCENE_FLOAT, BODY(scale), 1e-3, 1e3},
@@ -395,6 +395,9 @@ static bool add_repeated(file_reader *f, const sac_lined_value *at, const sac_ac
                     break;
                 }
                 number++;
+                if (total > 1 && strlen(actor->name) > 35)
+                    return sac_scene_wrong(&f->r, at, "at most 35 bytes: its number follows",
+                                           "the name \"%s\" is too long to be repeated", actor->name);
                 if (copy.name[0] && total > 1)
                     snprintf(copy.name, sizeof copy.name, "%.35s %u", actor->name, number);
                 if (!sac_array_push(&f->staging->actors, copy)) return no_memory(f);

@@ -142,6 +142,10 @@ static void meaning_is_told_by_line(void **state)
         {3, "out of range", BODIES("{\"shape\": \"ball\", \"restitution\": 1.5}")},
         {3, "is no rotation", BODIES("{\"shape\": \"ball\", \"rotation\": [0,0,0,0]}")},
         {3, "\"turn\" needs \"degrees\"", BODIES("{\"shape\": \"ball\", \"turn\": {\"axis\": [0,1,0]}}")},
+        {3, "\"density\" is 2000000", BODIES("{\"shape\": \"ball\", \"density\": 2000000}")},
+        {3, "too long to be repeated",
+         BODIES("{\"shape\": \"ball\", \"name\": \"a name of more bytes than leave room for one\", "
+                "\"repeat\": {\"count\": [2, 1, 1]}}")},
         {3, "both \"mass\" and \"density\"", BODIES("{\"shape\": \"ball\", \"mass\": 1, \"density\": 2}")},
         {3, "both \"turn\" and \"rotation\"",
          BODIES("{\"shape\": \"ball\", \"rotation\": [0,0,0,1], \"turn\": {\"degrees\": 1}}")},
