@@ -25,14 +25,23 @@ typedef struct run_options {
 
 /* ---- what is written ---- */
 
+enum { FRAMES, TRACE, PAGE, WRITTEN };
+
+/* Where a run writes one of its files; pictures have numbers. */
+static void path_of(const run_options *o, int file, char path[PATH])
+{
+    static const char *const names[WRITTEN] = {"frames.csv", "trace.json", "index.html"};
+    snprintf(path, PATH, "%s/%s", o->out, names[file]);
+}
+
 static sac_result write_out(const run_options *o, const sac_staging *staging, const sac_run *run,
                             const sac_run_def *def, const sac_run_album *album, sac_error *error)
 {
     char path[PATH], title[160], lead[400], a[32];
     sac_page page = {0};
-    snprintf(path, sizeof path, "%s/frames.csv", o->out);
+    path_of(o, FRAMES, path);
     sac_result result = sac_telemetry_csv(run->rows.data, run->rows.count, path, error);
-    snprintf(path, sizeof path, "%s/trace.json", o->out);
+    path_of(o, TRACE, path);
     if (result == SAC_OK)
         result = sac_telemetry_trace(run->rows.data, run->rows.count, staging->name, path, error);
     if (def->budget_ns)
@@ -58,7 +67,7 @@ static sac_result write_out(const run_options *o, const sac_staging *staging, co
                  "<code>%016llx</code>.</footer>\n",
                  SACCADE_VERSION, (unsigned long long)run->state_hash);
     sac_page_end(&page);
-    snprintf(path, sizeof path, "%s/index.html", o->out);
+    path_of(o, PAGE, path);
     if (result == SAC_OK) result = sac_page_save(&page, path, error);
     sac_page_fini(&page);
     return result;
@@ -159,10 +168,9 @@ static sac_result run_it(const run_options *o, const sac_common *common, bool se
 /* Is `path` one of the files a run writes into its folder? By name too: the folder need not be there yet. */
 static bool is_written(const run_options *o, const char *path)
 {
-    static const char *const names[] = {"frames.csv", "trace.json", "index.html"};
-    for (size_t i = 0; o->out && path && i < sizeof names / sizeof *names; i++) {
-        char own[4096];
-        snprintf(own, sizeof own, "%s/%s", o->out, names[i]);
+    for (int i = 0; o->out && path && i < WRITTEN; i++) {
+        char own[PATH];
+        path_of(o, i, own);
         if (strcmp(own, path) == 0 || sac_same_file(own, path)) return true;
     }
     return false;

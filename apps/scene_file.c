@@ -375,6 +375,9 @@ static bool add_repeated(file_reader *f, const sac_lined_value *at, const sac_ac
     if (f->staging->actors.count + total > SAC_STAGING_MOST_BODIES)
         return sac_scene_wrong(&f->r, at, "repeat less often", "this makes more than %u bodies",
                                SAC_STAGING_MOST_BODIES);
+    if (total > 1 && strlen(actor->name) > 35)
+        return sac_scene_wrong(&f->r, at, "at most 35 bytes: its number follows",
+                               "the name \"%s\" is too long to be repeated", actor->name);
     sac_rng rng = sac_rng_seed(rep->seed);
     for (uint32_t y = 0; y < rep->count[1]; y++)
         for (uint32_t z = 0; z < rep->count[2]; z++)
@@ -395,9 +398,6 @@ static bool add_repeated(file_reader *f, const sac_lined_value *at, const sac_ac
                     break;
                 }
                 number++;
-                if (total > 1 && strlen(actor->name) > 35)
-                    return sac_scene_wrong(&f->r, at, "at most 35 bytes: its number follows",
-                                           "the name \"%s\" is too long to be repeated", actor->name);
                 if (copy.name[0] && total > 1)
                     snprintf(copy.name, sizeof copy.name, "%.35s %u", actor->name, number);
                 if (!sac_array_push(&f->staging->actors, copy)) return no_memory(f);
