@@ -350,6 +350,7 @@ sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_i
     /* Until its pairs say otherwise. */
     world->clear_until[slot] = UINT32_MAX;
     world->touches[slot] = 0;
+    world->steady[slot] = 0;
     world->ground[slot] = SAC_NO_GROUND;
     world->listed[slot] = 6;
     world->active[slot] = 1;
@@ -522,7 +523,7 @@ static void give_velocity(sac_world *world, uint32_t slot, const float velocity[
     obey_limits(world, slot);
     memcpy(v, world->hot[slot].v, sizeof v), memcpy(w, world->hot[slot].w, sizeof w);
     if (world->flags[slot] & SAC_BODY_SOFT) sac_soft_slot_velocity(world, slot, v, w);
-    jolt(world, slot);
+    sac_body_look_again(world, slot);
 }
 
 sac_result sac_body_set_velocity(sac_world *world, sac_body_id id, const float velocity[3],

@@ -7,6 +7,9 @@
 /* How far ahead a box looks, and how fat it is beyond that. Longer means fewer placings and more pairs; twice
  * as long costs a crowd a fifth of its turns. */
 static const float HORIZON_FRAMES = 3, FAT = 0.005f;
+/* One with so few pairs has room for more. */
+static const float ALONE_FRAMES = 8;
+enum { ALONE = 2 };
 /* So many frames before its box ends one that flies on unseen may get another. */
 enum { SPREAD_FRAMES = 1 };
 /* What it takes to find out. */
@@ -25,7 +28,9 @@ static uint64_t place_soon(sac_world *world, uint32_t slot, float dt)
     sac_box box;
     sac_form_bounds(form, sac_body_form_pose(world, slot), &box);
     if (moves) {
-        float T = HORIZON_FRAMES * dt, spin = length3(hot->w) * hot->radius * T;
+        bool alone = world->broad->first_pair[slot] == SAC_NO_PAIR ||
+                     (world->touches[slot] && world->listed[slot] <= ALONE);
+        float T = (alone ? ALONE_FRAMES : HORIZON_FRAMES) * dt, spin = length3(hot->w) * hot->radius * T;
         float fat = world->def.margin + FAT + 0.5f * world->gravity_size * T * T;
         float reach = hot->radius + fat, most = 2 * hot->radius + fat;
         for (int i = 0; i < 3; i++) {

@@ -202,6 +202,17 @@ static double price_now(const prices *p, const sac_waiter *waiter)
     return waiter->quiet_price + p->active * waiter->busy_pairs;
 }
 
+/* Who has nobody about it needs no turn to get on again, only a box. */
+static bool let_go(sac_world *world, uint32_t slot)
+{
+    const uint32_t stopped = SAC_BODY_YIELDS | SAC_BODY_STOPPED;
+    if ((world->flags[slot] & (stopped | SAC_BODY_SOFT)) != stopped) return false;
+    if (world->broad->first_pair[slot] != SAC_NO_PAIR) return false;
+    world->flags[slot] &= ~(uint32_t)SAC_BODY_STOPPED;
+    world->clear_until[slot] = UINT32_MAX;
+    return true;
+}
+
 /* Those that want a turn; returns what the due ones cost. */
 static double list_waiters(sac_world *world, const prices *p, const columns *c)
 {
@@ -211,11 +222,12 @@ static double list_waiters(sac_world *world, const prices *p, const columns *c)
     for (uint32_t i = 0, awake = world->awake_count; i < awake; i++) {
         uint32_t slot = world->awake[i];
         if (i + AHEAD < awake) sac_prefetch((uintptr_t)&world->hot[world->awake[i + AHEAD]]);
-        bool must = sac_body_must_go(world, slot);
-        if (!must && carried(world, slot)) continue;
+        bool freed = let_go(world, slot), must = sac_body_must_go(world, slot);
         uint32_t waited = sac_body_waited(world, slot), rank = BUCKETS - 1;
-        bool candidate = waited > longest && sac_body_dynamic(world, slot) && !sac_body_flies(world, slot);
+        bool candidate = waited > longest && sac_body_dynamic(world, slot) &&
+                         (freed || !sac_body_flies(world, slot));
         if (candidate) longest = waited, world->pioneer = slot, its = UINT32_MAX;
+        if (!must && carried(world, slot)) continue;
         bool due = true;
         if (!must) {
             rank = bucket_for(world, slot);

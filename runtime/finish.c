@@ -1,12 +1,13 @@
 /* Motion into poses: what was simulated, and what was not and is carried on. */
+#include "base/simd.h"
 #include "runtime/world_internal.h"
 
 #include <string.h>
 
-/* What telling those about it, or a close look at its box, mostly takes, and so many there are whatever the
- * time. */
-static const double ALARM_NS = 800;
-enum { LEAST_ALARMS = 16 };
+/* What telling one of those about it mostly takes, and so many are told whatever the time; a close look at a
+ * box takes as long as telling some. */
+static const double ALARM_NS = 40;
+enum { LEAST_ALARMS = 320, ALARMS_A_LOOK = 10 };
 /* Frames of one turn that count as rest. */
 enum { MOST_RESTED = 16 };
 /* Of its thickness. */
@@ -96,7 +97,7 @@ static void finish_simulated(sac_world *world, uint32_t slot)
     if (world->flags[slot] & SAC_BODY_SOFT)
         move_soft(world, slot);
     else
-        sac_body_tumble(world, slot);
+        sac_body_tumble(world, slot, true);
     if (!(world->flags[slot] & SAC_BODY_SOFT) && !move_body(world, slot, hot->moved, hot->turned)) {
         world->report.not_finite++;
         for (int i = 0; i < 3; i++) hot->v[i] = hot->w[i] = 0;
@@ -136,9 +137,24 @@ static bool stays_in_box(sac_world *world, uint32_t slot, float dt)
 {
     sac_body_hot *hot = &world->hot[slot];
     if (hot->slack > sac_body_motion(hot, dt)) return true;
-    if (world->looks++ >= world->alarms) return false;
+    world->looks += ALARMS_A_LOOK;
+    if (world->looks > world->alarms) return false;
     return sac_body_bounds_hold(world, slot, dt) ||
            sac_body_room_after(world, slot, dt) > -BEYOND * hot->thickness;
+}
+
+/* What is borne upwards has the less speed for it. */
+static void climb(sac_world *world, uint32_t slot, const float moved[3])
+{
+    sac_body_hot *hot = &world->hot[slot];
+    float up = 0, square = 0;
+    for (int i = 0; i < 3; i++) {
+        up -= moved[i] * world->def.gravity[i] * world->cold[slot].gravity_scale;
+        square += hot->v[i] * hot->v[i];
+    }
+    if (!(up > 0)) return;
+    float share = square > 2 * up ? sqrtf(1 - 2 * up / square) : 0;
+    for (int i = 0; i < 3; i++) hot->v[i] *= share;
 }
 
 /* Nobody looked at its pairs this frame. When none of them can matter yet it flies on inside its placed box.
@@ -163,22 +179,27 @@ static void extrapolate(sac_world *world, uint32_t slot)
         mark_moved(world, slot);
         return;
     }
-    if (!clear && sac_body_lies(world, slot)) return;
+    if (sac_body_lies(world, slot)) return;
     /* Most of a crowd that waits: nothing more is asked of those. */
     if (!clear || world->flags[slot] & SAC_BODY_STOPPED || !stays_in_box(world, slot, dt)) {
         hold(world, slot);
         return;
     }
+    bool borne = world->touches[slot] && world->flags[slot] & SAC_BODY_BORNE;
+    float fall = borne ? 0 : world->cold[slot].gravity_scale * dt;
     for (int i = 0; i < 3; i++) {
-        moved[i] = (hot->v[i] + world->def.gravity[i] * world->cold[slot].gravity_scale * dt) * dt;
+        moved[i] = (hot->v[i] + world->def.gravity[i] * fall) * dt;
         hot->turned[i] = hot->w[i] * dt;
     }
-    sac_body_tumble(world, slot);
+    if (borne)
+        climb(world, slot, moved);
+    else
+        sac_body_tumble(world, slot, false);
     if (!move_body(world, slot, moved, hot->turned)) {
         hold(world, slot);
         return;
     }
-    for (int i = 0; i < 3; i++) hot->v[i] += world->def.gravity[i] * world->cold[slot].gravity_scale * dt;
+    for (int i = 0; i < 3; i++) hot->v[i] += world->def.gravity[i] * fall;
     mark_moved(world, slot);
 }
 
@@ -203,10 +224,22 @@ static void tell_all(sac_world *world)
     }
 }
 
+/* What moving a body reads. */
+static void fetch(const sac_world *world, uint32_t slot)
+{
+    const sac_body_cold *cold = &world->cold[slot];
+    const void *lines[] = {&world->hot[slot], &world->hot[slot].moved, &world->pose[slot], cold->local_centre,
+                           &cold->gravity_scale};
+    if (!sac_body_flies(world, slot)) return;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) sac_prefetch((uintptr_t)lines[i]);
+}
+
 void sac_world_finish(sac_world *world)
 {
+    enum { AHEAD = 6 };
     for (uint32_t i = 0; i < world->awake_count; i++) {
         uint32_t slot = world->awake[i];
+        if (i + AHEAD < world->awake_count) fetch(world, world->awake[i + AHEAD]);
         if (!(world->flags[slot] & SAC_BODY_CHOSEN))
             extrapolate(world, slot);
         else if (sac_body_dynamic(world, slot))

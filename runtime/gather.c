@@ -10,6 +10,8 @@ static const float ACCELERATION_MARGIN = 10;
 /* The same for two that fall together and touch nothing: that they begin to is told. */
 static const float FREE_MARGIN = 1;
 enum { MOST_SKIP = 90 };
+/* To find those about a body takes as long as to tell so many. */
+enum { ALARMS_A_BODY = 4 };
 
 /* A and b as their pair has them, and how they move against each other. */
 typedef struct couple {
@@ -124,6 +126,11 @@ static bool rocks(const sac_world *world, uint32_t p, const couple *c, float tra
     return length3(c->x->v) + turn_of(world, c->a) < slow && length3(c->y->v) + turn_of(world, c->b) < slow;
 }
 
+static void clear_no_longer(sac_world *world, uint32_t slot, uint32_t until)
+{
+    if (until < world->clear_until[slot]) world->clear_until[slot] = until;
+}
+
 static void add(sac_world *world, uint32_t p, const couple *c, float margin)
 {
     sac_pair_memory *memory = &world->memory[p];
@@ -133,7 +140,11 @@ static void add(sac_world *world, uint32_t p, const couple *c, float margin)
     const sac_form *form_b = sac_body_form(world, c->b);
     uint32_t e = sac_agenda_add(agenda, form_a, sac_body_form_pose(world, c->a), form_b,
                                 sac_body_form_pose(world, c->b), margin);
-    if (e == UINT32_MAX) return;
+    if (e == UINT32_MAX) {
+        clear_no_longer(world, c->a, 0);
+        clear_no_longer(world, c->b, 0);
+        return;
+    }
     float region[3];
     if (world->manifolds[p].count)
         memcpy(region, memory->region, sizeof region);
@@ -198,11 +209,6 @@ static bool foresee(const sac_world *world, sac_pair_watch *watch, const couple 
     return true;
 }
 
-static void clear_no_longer(sac_world *world, uint32_t slot, uint32_t until)
-{
-    if (until < world->clear_until[slot]) world->clear_until[slot] = until;
-}
-
 void sac_pair_foresee(sac_world *world, uint32_t p)
 {
     const sac_broad_pair *pair = &world->broad->pairs[p];
@@ -232,7 +238,8 @@ static void alarm(sac_world *world, uint32_t slot, bool only_together)
     sac_broad_row row;
     sac_broad_rows(world->broad, &slot, 1, &row);
     for (uint32_t i = 0; i < row.count; i++)
-        if (!only_together || world->watch[row.mates[i].pair].together)
+        if (!only_together || world->watch[row.mates[i].pair].together ||
+            world->watch[row.mates[i].pair].touching)
             clear_no_longer(world, row.mates[i].other, world->frame + 1);
 }
 
@@ -246,6 +253,20 @@ void sac_body_startle(sac_world *world, uint32_t slot)
     if (!known) alarm(world, slot, false);
 }
 
+void sac_body_look_again(sac_world *world, uint32_t slot)
+{
+    const sac_broad *broad = world->broad;
+    if (world->touches[slot] || world->flags[slot] & (SAC_BODY_SOFT | SAC_BODY_STOPPED) ||
+        !sac_body_dynamic(world, slot)) {
+        sac_body_startle(world, slot);
+        return;
+    }
+    world->hot[slot].jolt = world->frame;
+    world->clear_until[slot] = UINT32_MAX;
+    for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot))
+        sac_pair_foresee(world, p);
+}
+
 void sac_body_halt(sac_world *world, uint32_t slot)
 {
     sac_body_hot *hot = &world->hot[slot];
@@ -253,7 +274,8 @@ void sac_body_halt(sac_world *world, uint32_t slot)
     hot->halt = world->frame + 1;
     world->clear_until[slot] = 0;
     if (known) return;
-    if (++world->halts <= world->alarms) {
+    world->halts += ALARMS_A_BODY + world->listed[slot];
+    if (world->halts <= world->alarms) {
         alarm(world, slot, true);
         return;
     }
@@ -360,6 +382,8 @@ static void gather_pair(sac_world *world, uint32_t p, uint32_t slot, uint32_t ot
     if (consider(world, p, slot, other)) {
         world->active[slot]++;
         if (world->flags[other] & SAC_BODY_CHOSEN) world->active[other]++;
+        /* How long it may be left alone after this is known when it has been solved. */
+        return;
     } else {
         world->report.pairs_skipped++;
         if (watch->touching) {

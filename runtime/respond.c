@@ -318,14 +318,15 @@ static void read_body(sac_world *world, uint32_t slot)
 {
     const sac_solver_body *body = &world->solver->bodies[world->solver_index[slot]];
     sac_body_hot *hot = &world->hot[slot];
-    float change[3];
+    float change[3], spin[3];
     if (!sac_vec3_is_finite(body->v) || !sac_vec3_is_finite(body->w) || !sac_vec3_is_finite(body->moved) ||
         !sac_vec3_is_finite(body->turned)) {
         world->report.not_finite++;
         for (int k = 0; k < 3; k++) hot->v[k] = hot->w[k] = hot->moved[k] = hot->turned[k] = 0;
         return;
     }
-    for (int k = 0; k < 3; k++) change[k] = body->v[k] - hot->v[k];
+    for (int k = 0; k < 3; k++) change[k] = body->v[k] - hot->v[k], spin[k] = body->w[k] - hot->w[k];
+    if (simulated(world, slot)) sac_body_steady(world, slot, change, spin);
     if (length3(change) > 2 * world->gravity_size * world->step_dt + 0.1f) sac_body_startle(world, slot);
     hot->slack -= astray(hot, body, world->step_dt);
     memcpy(hot->v, body->v, sizeof hot->v);
@@ -459,6 +460,7 @@ static uint32_t fit_substeps(const sac_world *world, uint32_t contacts, double l
     return 1;
 }
 
+/* Which of them end, and for how long the others may be left alone. */
 static void end_touches(sac_world *world)
 {
     const sac_agenda *agenda = world->agenda;
@@ -480,6 +482,12 @@ static void end_touches(sac_world *world)
             world->touches[pair->a]++;
             world->touches[pair->b]++;
             sac_world_event(world, SAC_CONTACT_BEGIN, p, 0, sac_pair_approach(world, p));
+        }
+        bool glides = watch->touching && !memory->sensor;
+        uint32_t until = world->frame + 1 + (glides ? sac_pair_glides(world, pair) : 0);
+        for (int k = 0; k < 2; k++) {
+            uint32_t slot = k ? pair->b : pair->a;
+            if (until < world->clear_until[slot]) world->clear_until[slot] = until;
         }
     }
 }

@@ -57,7 +57,7 @@ static bool inertia_of(const float inverse[6], symmetric *small, symmetric *larg
     return *determinant > 1e-6f;
 }
 
-void sac_body_tumble(sac_world *world, uint32_t slot)
+void sac_body_tumble(sac_world *world, uint32_t slot, bool closely)
 {
     sac_body_hot *hot = &world->hot[slot];
     const float *before = world->pose[slot].rotation, dt = world->step_dt, *w = hot->w;
@@ -69,8 +69,8 @@ void sac_body_tumble(sac_world *world, uint32_t slot)
     float energy = dot(w, momentum) / determinant, part = dot(hot->turned, w) / (dt * square);
     part = part > 0 ? fminf(part, 1) : 0;
     memcpy(turned, hot->turned, sizeof turned);
-    /* Once with the turn as it is, once with that of the middle of the way. */
-    for (int pass = 0; pass < 2; pass++) {
+    /* Once with the turn as it is; closely, once more with that of the middle of the way. */
+    for (int pass = closely ? 0 : 1; pass < 2; pass++) {
         float q[4], size;
         memcpy(q, before, sizeof q);
         sac_turn(q, turned);

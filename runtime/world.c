@@ -154,6 +154,7 @@ static bool grow(sac_world *world, const growing *list, size_t count, uint32_t o
     X(simulated)       \
     X(clear_until)     \
     X(turn)            \
+    X(steady)          \
     X(gathered)        \
     X(touches)         \
     X(listed)          \

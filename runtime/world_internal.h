@@ -23,9 +23,10 @@ enum sac_body_flags {
     SAC_BODY_NEAR_HAND = 1024,
     SAC_BODY_STRUCK = 2048, /* in the way of a kinematic body this frame */
     SAC_BODY_SOFT = 4096,
-    SAC_BODY_YIELDS = 8192, /* dynamic, where the frame's loops see it at once */
-    SAC_BODY_PLAIN = 16384, /* falls as most do: two of these that touch nothing fall together */
-    SAC_BODY_PASSES = 32768 /* may come through something thin this frame */
+    SAC_BODY_YIELDS = 8192,  /* dynamic, where the frame's loops see it at once */
+    SAC_BODY_PLAIN = 16384,  /* falls as most do: two of these that touch nothing fall together */
+    SAC_BODY_PASSES = 32768, /* may come through something thin this frame */
+    SAC_BODY_BORNE = 65536   /* by what it touches: it does not fall while it goes on by itself */
 };
 
 enum { SAC_WORLD_MOST_STRUCK = 64 };
@@ -193,6 +194,7 @@ struct sac_world {
     uint32_t *simulated;    /* frame it was last simulated in */
     uint32_t *clear_until;  /* frame up to which it meets nobody, whatever the others do */
     float *turn;            /* of those chosen: how fast turning moves the farthest point of it */
+    uint8_t *steady;        /* of those that had a turn: frames it would go on alike after it */
     uint32_t *gathered;     /* frame in which its pairs were last looked at */
     uint16_t *touches;      /* manifolds with contacts */
     uint16_t *listed;       /* pairs it had when last simulated */
@@ -343,7 +345,7 @@ static inline bool sac_world_starves(const sac_world *world)
     return world->starved && world->frame - world->starved < 90;
 }
 /* tumble.c: the spin its momentum has in the pose it turns to, before it gets there. */
-void sac_body_tumble(sac_world *world, uint32_t slot);
+void sac_body_tumble(sac_world *world, uint32_t slot, bool closely);
 void sac_world_strike(sac_world *world); /* strike.c: who is in the way of a kinematic body */
 void sac_world_choose(sac_world *world); /* choose.c: who is simulated */
 /* Once it is known what there is to do: gives up the least urgent bodies when response would not fit; once
@@ -464,9 +466,12 @@ void sac_world_expect(sac_world *world, float dt);
 void sac_pair_foresee(sac_world *world, uint32_t pair);
 /* Its velocity is not what those about it counted on: what they concluded from that is void. */
 void sac_body_startle(sac_world *world, uint32_t slot);
+/* The same between steps, for one that may fly on: what it and those about it may do unseen is found out at
+ * once, because who is pushed every frame would otherwise need a turn in each. */
+void sac_body_look_again(sac_world *world, uint32_t slot);
 /* Nor does it move as its velocity says: it has to stop, or does not get far. Each tells those about it, as
  * many as there is time for; the others leave word for all who fly where they are. */
-enum { SAC_MOST_ALARMS = 1024 };
+enum { SAC_MOST_ALARMS = 20000 };
 void sac_world_allow_alarms(sac_world *world);
 void sac_body_halt(sac_world *world, uint32_t slot);
 enum { SAC_NO_GROUND = 255 };
@@ -491,12 +496,16 @@ static inline bool sac_body_rested(const sac_world *world, uint32_t slot)
 {
     return world->def.sleep && world->rest_seconds[slot] >= world->def.sleep_seconds;
 }
-/* Flies on by itself and meets nobody this frame. */
+/* Goes on by itself this frame: it flies, or glides along what it touches, and meets nobody else. */
 static inline bool sac_body_flies(const sac_world *world, uint32_t slot)
 {
-    return world->clear_until[slot] > world->frame && world->touches[slot] == 0 &&
-           !(world->flags[slot] & SAC_BODY_STOPPED);
+    return world->clear_until[slot] > world->frame && !(world->flags[slot] & SAC_BODY_STOPPED) &&
+           (!world->touches[slot] || !sac_body_lies(world, slot));
 }
+/* glide.c: after its turn, from how it changed its velocity; and for how many frames two that touch need not
+ * be looked at. */
+void sac_body_steady(sac_world *world, uint32_t slot, const float change[3], const float spin_change[3]);
+uint32_t sac_pair_glides(const sac_world *world, const sac_broad_pair *pair);
 /* Whatever the time: held, told where to be, moved by nobody but the caller, or kept waiting too long. */
 static inline bool sac_body_must_go(const sac_world *world, uint32_t slot)
 {
