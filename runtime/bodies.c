@@ -351,6 +351,7 @@ sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_i
     world->clear_until[slot] = UINT32_MAX;
     world->touches[slot] = 0;
     world->steady[slot] = 0;
+    world->urgency[slot] = 0;
     world->ground[slot] = SAC_NO_GROUND;
     world->listed[slot] = 6;
     world->active[slot] = 1;

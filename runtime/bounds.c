@@ -7,9 +7,8 @@
 /* How far ahead a box looks, and how fat it is beyond that. Longer means fewer placings and more pairs; twice
  * as long costs a crowd a fifth of its turns. */
 static const float HORIZON_FRAMES = 3, FAT = 0.005f;
-/* One with so few pairs has room for more. */
+/* One that has nobody about it but what stands has room for more. */
 static const float ALONE_FRAMES = 8;
-enum { ALONE = 2 };
 /* So many frames before its box ends one that flies on unseen may get another. */
 enum { SPREAD_FRAMES = 1 };
 /* What it takes to find out. */
@@ -18,6 +17,18 @@ enum { CREDITS_A_LOOK = 160 };
 static const float TUMBLE = 1.1f;
 
 static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+
+static bool alone(const sac_world *world, uint32_t slot)
+{
+    const sac_broad *broad = world->broad;
+    /* Not where others come near soon. */
+    if (broad->pair_count > 2 * world->awake_count) return false;
+    for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
+        const sac_broad_pair *pair = &broad->pairs[p];
+        if (world->flags[pair->a == slot ? pair->b : pair->a] & SAC_BODY_AWAKE) return false;
+    }
+    return true;
+}
 
 /* Pairs follow with sac_broad_settle. */
 static uint64_t place_soon(sac_world *world, uint32_t slot, float dt)
@@ -28,9 +39,8 @@ static uint64_t place_soon(sac_world *world, uint32_t slot, float dt)
     sac_box box;
     sac_form_bounds(form, sac_body_form_pose(world, slot), &box);
     if (moves) {
-        bool alone = world->broad->first_pair[slot] == SAC_NO_PAIR ||
-                     (world->touches[slot] && world->listed[slot] <= ALONE);
-        float T = (alone ? ALONE_FRAMES : HORIZON_FRAMES) * dt, spin = length3(hot->w) * hot->radius * T;
+        float T = (alone(world, slot) ? ALONE_FRAMES : HORIZON_FRAMES) * dt,
+              spin = length3(hot->w) * hot->radius * T;
         float fat = world->def.margin + FAT + 0.5f * world->gravity_size * T * T;
         float reach = hot->radius + fat, most = 2 * hot->radius + fat;
         for (int i = 0; i < 3; i++) {

@@ -71,7 +71,7 @@ static void look_at_bodies(sac_world *world)
             uint32_t slot = world->awake[i];
             const sac_body_hot *h = &world->hot[slot];
             x[n] = h->centre[0], y[n] = h->centre[1], z[n] = h->centre[2];
-            u[n] = 0.01f;
+            u[n] = SAC_BODY_SIGHT;
             extent[n] = 2 * h->radius;
             slots[n++] = slot;
         }
@@ -217,17 +217,20 @@ static bool let_go(sac_world *world, uint32_t slot)
 static double list_waiters(sac_world *world, const prices *p, const columns *c)
 {
     enum { AHEAD = 8 };
-    uint32_t count = 0, longest = TOO_LONG, its = UINT32_MAX;
+    uint32_t count = 0, aloft = 0, longest = TOO_LONG, its = UINT32_MAX;
     double dues = 0;
     for (uint32_t i = 0, awake = world->awake_count; i < awake; i++) {
         uint32_t slot = world->awake[i];
         if (i + AHEAD < awake) sac_prefetch((uintptr_t)&world->hot[world->awake[i + AHEAD]]);
         bool freed = let_go(world, slot), must = sac_body_must_go(world, slot);
         uint32_t waited = sac_body_waited(world, slot), rank = BUCKETS - 1;
-        bool candidate = waited > longest && sac_body_dynamic(world, slot) &&
-                         (freed || !sac_body_flies(world, slot));
+        bool candidate =
+            waited > longest && sac_body_dynamic(world, slot) && (freed || !sac_body_flies(world, slot));
         if (candidate) longest = waited, world->pioneer = slot, its = UINT32_MAX;
-        if (!must && carried(world, slot)) continue;
+        if (!must && carried(world, slot)) {
+            aloft++;
+            continue;
+        }
         bool due = true;
         if (!must) {
             rank = bucket_for(world, slot);
@@ -246,6 +249,7 @@ static double list_waiters(sac_world *world, const prices *p, const columns *c)
         world->waiters[its] = waiter_of(world, p, c, world->pioneer, DUE | (BUCKETS - 1));
     }
     world->waiter_count = count;
+    world->aloft = aloft;
     return dues;
 }
 
@@ -370,6 +374,7 @@ void sac_world_choose(sac_world *world)
             all += price_of(world, &p, world->awake[i]);
     sac_world_spend(world, 4u * world->awake_count);
     world->dues_ns = all;
+    world->aloft = 0;
     if (sac_tape_decide(&world->tape, all <= p.left)) {
         choose_all(world);
         return;

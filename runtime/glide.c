@@ -4,8 +4,8 @@
 
 /* The longest; longer than a crowd that is served one in ten needs. */
 enum { MOST_FRAMES = 16, ALWAYS = 255 };
-/* Of its thickness: what a change of velocity like the last may make of its way until it is looked at; and
- * how far it may go along what has edges. */
+/* Of its thickness: what a change of velocity like the last may make of its way until it is looked at, if
+ * nobody can tell that; and how far it may go along what has edges. */
 static const float ASTRAY = 0.02f, ALONG = 0.25f;
 
 static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
@@ -19,6 +19,8 @@ void sac_body_steady(sac_world *world, uint32_t slot, const float change[3], con
     /* Borne by what it touches, or falling beside it. */
     float borne = length3(change), falls = length3(less);
     float off = ((borne < falls ? borne : falls) + turn) * dt, way = 2 * ASTRAY * hot->thickness;
+    /* As far as one JND at the most. */
+    if (world->urgency[slot] * way > 2 * SAC_BODY_SIGHT) way = 2 * SAC_BODY_SIGHT / world->urgency[slot];
     world->flags[slot] &= ~(uint32_t)SAC_BODY_BORNE;
     if (borne < falls) world->flags[slot] |= SAC_BODY_BORNE;
     /* An acceleration a takes it a t^2 / 2 off its way. */

@@ -267,7 +267,7 @@ typedef enum sac_rung {
     SAC_RUNG_LEVELS,     /* pairs whose descent was cut before 1 JND */
     SAC_RUNG_CONTACTS,   /* pairs with fewer contacts than they have */
     SAC_RUNG_ITERATIONS, /* sub-steps saved, times bodies */
-    SAC_RUNG_BODIES,     /* bodies whose turn did not come: they lie still, fly on, or are held */
+    SAC_RUNG_BODIES,     /* bodies whose turn did not come: they lie still, fly or glide on, or are held */
     SAC_RUNG_HELD, /* of those, bodies in mid-motion that stood still, since something may be in their way */
     SAC_RUNG_BOUNDS, /* bodies whose bounds could not be renewed; they wait */
     SAC_RUNG_SHAPES, /* soft bodies that were moved on without finding their shape anew */

@@ -30,6 +30,7 @@ enum sac_body_flags {
 };
 
 enum { SAC_WORLD_MOST_STRUCK = 64 };
+#define SAC_BODY_SIGHT 0.01f /* metres */
 
 /* One that wants a turn, as the frame's choice knows it: choose.c. */
 typedef struct sac_waiter {
@@ -218,7 +219,7 @@ struct sac_world {
     uint32_t awake_count;
     uint32_t *chosen; /* simulated this frame */
     uint32_t chosen_count;
-    float *urgency;
+    float *urgency; /* how well it is seen: JNDs of SAC_BODY_SIGHT, weighed; as old as the last short frame */
     sac_waiter *waiters;
     uint32_t waiter_count;
     /* How many bodies are between it and what does not yield, by contacts that bear; SAC_NO_GROUND: none
@@ -272,6 +273,7 @@ struct sac_world {
     uint32_t step_substeps;
     uint32_t struck[SAC_WORLD_MOST_STRUCK], struck_count;
     uint32_t starved; /* last frame in which bodies had to wait; 0: never */
+    uint32_t aloft;   /* bodies that go on by themselves in this frame */
     double dues_ns;   /* what the turns of this frame's due bodies take, as predicted */
     double coldness;  /* what this frame's first stages cost against what they mostly do, 1 to 2 */
     uint32_t pioneer; /* has waited so long that it goes now, time or not; UINT32_MAX: nobody */
