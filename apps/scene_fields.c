@@ -137,6 +137,19 @@ static bool read_turn(sac_scene_reader *r, const sac_lined_value *value, const c
     return true;
 }
 
+/* In float, as the world works it out: what is taken here is not refused there. */
+static bool read_speed(sac_scene_reader *r, const sac_lined_value *value, const char *what, double most,
+                       float *out)
+{
+    char remedy[96];
+    if (!sac_scene_vector(r, value, what, 3, -most, most, out)) return false;
+    float length = sqrtf(out[0] * out[0] + out[1] * out[1] + out[2] * out[2]);
+    if (length <= (float)most) return true;
+    snprintf(remedy, sizeof remedy, "make the vector shorter: at most %.10g, all three numbers together",
+             most);
+    return sac_scene_wrong(r, value, remedy, "%s is %.10g long, which is out of range", what, (double)length);
+}
+
 static bool read_field(sac_scene_reader *r, const sac_lined_value *v, const sac_scene_field *f, char *at)
 {
     char what[64];
@@ -157,6 +170,8 @@ static bool read_field(sac_scene_reader *r, const sac_lined_value *v, const sac_
         return true;
     case SAC_SCENE_VECTOR:
         return sac_scene_vector(r, v, what, 3, f->least, f->most, (float *)at);
+    case SAC_SCENE_SPEED:
+        return read_speed(r, v, what, f->most, (float *)at);
     case SAC_SCENE_TURN:
         return read_turn(r, v, what, (float *)at);
     case SAC_SCENE_BOOL:

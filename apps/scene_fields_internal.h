@@ -19,6 +19,7 @@ typedef enum sac_scene_field_kind {
     SAC_SCENE_UINT,   /* uint32_t, 0 to 2^32 - 1 */
     SAC_SCENE_INT,    /* int32_t */
     SAC_SCENE_VECTOR, /* float[3] */
+    SAC_SCENE_SPEED,  /* float[3] whose length is at most `most`, as the world wants it */
     SAC_SCENE_TURN,   /* float[4]: a quaternion, brought to length 1 */
     SAC_SCENE_BOOL,   /* bool */
     SAC_SCENE_NAME,   /* char[SAC_NAME_MOST] */

@@ -327,8 +327,8 @@ static const sac_scene_field body_fields[] = {
     {"turn", SAC_SCENE_OTHER, 0, 0, 0},
     {"name", SAC_SCENE_NAME, offsetof(sac_actor, name), 0, 0},
     {"kind", SAC_SCENE_OTHER, 0, 0, 0},
-    {"velocity", SAC_SCENE_VECTOR, BODY(velocity), -1e4, 1e4},
-    {"spin", SAC_SCENE_VECTOR, BODY(spin), -1e4, 1e4},
+    {"velocity", SAC_SCENE_SPEED, BODY(velocity), 0, 1e4},
+    {"spin", SAC_SCENE_SPEED, BODY(spin), 0, 1e4},
     {"mass", SAC_SCENE_FLOAT, BODY(mass), 1e-6, 1e9},
     {"density", SAC_SCENE_FLOAT, BODY(density), 1e-6, 1e6},
     {"inertia", SAC_SCENE_OTHER, 0, 0, 0},
@@ -488,10 +488,10 @@ static bool read_event(file_reader *f, const sac_lined_value *event)
         {"do", SAC_SCENE_OTHER, 0, 0, 0},
         {"body", SAC_SCENE_OTHER, 0, 0, 0},
         {"impulse", SAC_SCENE_VECTOR, offsetof(sac_cue, vector), -1e7, 1e7},
-        {"velocity", SAC_SCENE_VECTOR, offsetof(sac_cue, vector), -1e4, 1e4},
+        {"velocity", SAC_SCENE_SPEED, offsetof(sac_cue, vector), 0, 1e4},
         {"position", SAC_SCENE_VECTOR, offsetof(sac_cue, vector), -1e5, 1e5},
         {"gravity", SAC_SCENE_VECTOR, offsetof(sac_cue, vector), -1e3, 1e3},
-        {"spin", SAC_SCENE_VECTOR, offsetof(sac_cue, turn), -1e4, 1e4},
+        {"spin", SAC_SCENE_SPEED, offsetof(sac_cue, turn), 0, 1e4},
         {"rotation", SAC_SCENE_TURN, offsetof(sac_cue, turn), 0, 0}};
     sac_cue cue = {.line = event->line};
     const sac_lined_value *v;

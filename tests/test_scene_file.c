@@ -140,6 +140,11 @@ static void meaning_is_told_by_line(void **state)
         {3, "out of range", BODIES("{\"shape\": \"ball\", \"position\": [1e7, 0, 0]}")},
         {3, "out of range", BODIES("{\"shape\": \"ball\", \"friction\": -0.1}")},
         {3, "out of range", BODIES("{\"shape\": \"ball\", \"restitution\": 1.5}")},
+        {4, "\"velocity\" is 14142.13",
+         BODIES("{\"shape\": \"ball\",\n\"velocity\": [1e4, 1e4, 0],\n\"spin\": [0, 0, 0]}")},
+        {5, "at most 10000",
+         BODIES("{\"shape\": \"ball\", \"kind\": \"kinematic\",\n\n\"spin\": [-6e3, 6e3, -6e3]}")},
+        {4, "out of range", BODIES("{\"shape\": \"ball\",\n\"velocity\": [10001, 0, 0]}")},
         {3, "is no rotation", BODIES("{\"shape\": \"ball\", \"rotation\": [0,0,0,0]}")},
         {3, "\"turn\" needs \"degrees\"", BODIES("{\"shape\": \"ball\", \"turn\": {\"axis\": [0,1,0]}}")},
         {3, "\"density\" is 2000000", BODIES("{\"shape\": \"ball\", \"density\": 2000000}")},
@@ -175,6 +180,11 @@ static void meaning_is_told_by_line(void **state)
          ACTS("{\"time\": 1, \"do\": \"push\", \"body\": \"f\", \"impulse\": [0,1,0]}")},
         {4, "cannot be thrown",
          ACTS("{\"time\": 1, \"do\": \"throw\", \"body\": \"f\", \"velocity\": [0,1,0]}")},
+        {5, "\"velocity\" is 14142.13",
+         EVENTS("{\"time\": 1, \"do\": \"throw\", \"body\": \"b\",\n\"velocity\": [1e4, 0, 1e4]}")},
+        {6, "\"spin\" is 10392.3",
+         EVENTS("{\"time\": 1, \"do\": \"throw\", \"body\": \"b\",\n\"velocity\": [0, 0, 0],\n\"spin\": "
+                "[6e3, 6e3, 6e3]}")},
         {4, "there from the start", EVENTS("{\"time\": 1, \"do\": \"create\", \"body\": \"b\"}")},
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) expect_mistake(&list[i]);
@@ -249,6 +259,29 @@ static void all_that_can_be_said_comes_out(void **state)
         SAC_OK);
     assert_int_equal(sac_staging_viewer(&staging).eye_count, 0);
     sac_staging_fini(&staging);
+}
+
+/* As fast as the reader allows is not too fast for a world. */
+static void the_fastest_is_taken_by_a_world(void **state)
+{
+    (void)state;
+    static const char *const fastest[] = {"[1e4, 0, 0]", "[-1e4, 0, 0]", "[6e3, 0, -8e3]",
+                                          "[5773.5026, 5773.5026, 5773.5026]"};
+    for (size_t i = 0; i < sizeof fastest / sizeof *fastest; i++) {
+        char text[512];
+        sac_error error;
+        sac_world_def def = sac_default_world_def();
+        sac_world *world;
+        snprintf(text, sizeof text,
+                 BODIES("{\"shape\": \"ball\", \"name\": \"b\", \"velocity\": %s, \"spin\": %s}"), fastest[i],
+                 fastest[i]);
+        assert_int_equal(parse(text, &error), SAC_OK);
+        assert_int_equal(sac_world_create(&def, &world, NULL), SAC_OK);
+        assert_int_equal(sac_staging_open(&staging, 1, &error), SAC_OK);
+        assert_int_equal(sac_staging_raise(&staging, world, &error), SAC_OK);
+        sac_world_destroy(&world);
+        sac_staging_fini(&staging);
+    }
 }
 
 /* Cut anywhere, or with any byte changed, it is either refused with a line or taken; sanitizers watch. */
@@ -391,6 +424,7 @@ int main(void)
         cmocka_unit_test(syntax_is_told_by_line),
         cmocka_unit_test(meaning_is_told_by_line),
         cmocka_unit_test(all_that_can_be_said_comes_out),
+        cmocka_unit_test(the_fastest_is_taken_by_a_world),
         cmocka_unit_test(no_damage_goes_wrong),
         cmocka_unit_test(errors_in_other_files_name_the_scene),
         cmocka_unit_test(built_in_scenes_are_what_they_say),
