@@ -63,8 +63,8 @@ static bool read_source(file_reader *f, const sac_lined_value *v, const char *wh
     if (size > SAC_SOURCE_MOST)
         return sac_scene_wrong(&f->r, v, "use a shorter path", "the path of %s is too long", what);
     if (!(prop->source = sac_alloc(size, 1))) return no_memory(f);
-    /* What is wrong with a file is told where its path stands. */
-    if (!prop->builtin) prop->line = v->starts;
+    /* What is wrong with a file, or with the use of a built-in, is told where its name stands. */
+    prop->line = v->starts;
     memcpy(prop->source, f->r.file, folder);
     memcpy(prop->source + folder, v->text, length + 1);
     return true;
@@ -102,8 +102,8 @@ static bool read_plane(file_reader *f, const sac_lined_value *v, sac_prop *prop)
     prop->normal[1] = 1;
     if (!sac_scene_fields_read(&f->r, v, "\"plane\"", FIELDS(fields), prop)) return false;
     for (int k = 0; k < 3; k++) square += (double)prop->normal[k] * prop->normal[k];
-    if (!(square > 1e-12))
-        return sac_scene_wrong(&f->r, v, "write the way up, e.g. [0, 1, 0]",
+    if (!(square > 1e-12)) /* not the default, so it was given */
+        return sac_scene_wrong(&f->r, sac_lined_get(v, "normal"), "write the way up, e.g. [0, 1, 0]",
                                "the plane's normal has no length");
     for (int k = 0; k < 3; k++) prop->normal[k] = (float)(prop->normal[k] / sqrt(square));
     return true;
@@ -294,7 +294,8 @@ static bool read_turning(file_reader *f, const sac_lined_value *v, float out[4])
     double length =
         sqrt((double)t.axis[0] * t.axis[0] + (double)t.axis[1] * t.axis[1] + (double)t.axis[2] * t.axis[2]);
     if (!(length > 1e-6))
-        return sac_scene_wrong(&f->r, v, "write e.g. [0, 1, 0]", "the \"axis\" of \"turn\" has no length");
+        return sac_scene_wrong(&f->r, sac_lined_get(v, "axis"), "write e.g. [0, 1, 0]",
+                               "the \"axis\" of \"turn\" has no length");
     double half = t.degrees * 0.5 * 0.017453292519943295;
     for (int k = 0; k < 3; k++) out[k] = (float)(t.axis[k] / length * sin(half));
     out[3] = (float)cos(half);

@@ -122,6 +122,8 @@ static void meaning_is_told_by_line(void **state)
         {2, "needs 3 numbers", SHAPE("{\"box\": [1]}")},
         {2, "needs a \"length\"", SHAPE("{\"capsule\": {\"radius\": 1}}")},
         {2, "no length", SHAPE("{\"plane\": {\"normal\": [0,0,0]}}")},
+        {4, "the plane's normal has no length",
+         SHAPE("{\n\"plane\": {\"offset\": 1,\n\"normal\": [0,0,0]}\n}")},
         {2, "needs the \"spacing\"", SHAPE("{\"heights\": [[0,0],[0,0]]}")},
         {3, "the first one 2", SHAPE("{\"spacing\": 1, \"heights\": [[0,0],\n[0,0,0]]}")},
         {2, "belongs to \"heights\"", SHAPE("{\"sphere\": 1, \"spacing\": 1}")},
@@ -146,6 +148,8 @@ static void meaning_is_told_by_line(void **state)
          BODIES("{\"shape\": \"ball\", \"kind\": \"kinematic\",\n\n\"spin\": [-6e3, 6e3, -6e3]}")},
         {4, "out of range", BODIES("{\"shape\": \"ball\",\n\"velocity\": [10001, 0, 0]}")},
         {3, "is no rotation", BODIES("{\"shape\": \"ball\", \"rotation\": [0,0,0,0]}")},
+        {5, "\"axis\" of \"turn\" has no length",
+         BODIES("{\"shape\": \"ball\", \"turn\": {\n\"degrees\": 90,\n\"axis\": [0,0,0]}}")},
         {3, "\"turn\" needs \"degrees\"", BODIES("{\"shape\": \"ball\", \"turn\": {\"axis\": [0,1,0]}}")},
         {3, "\"density\" is 2000000", BODIES("{\"shape\": \"ball\", \"density\": 2000000}")},
         {3, "too long to be repeated",
@@ -327,6 +331,14 @@ static void errors_in_other_files_name_the_scene(void **state)
             fail_msg("%s", text);
         sac_staging_fini(&staging);
     }
+    /* And of a built-in that is there, but not of triangles. */
+    assert_int_equal(
+        parse("{\"shapes\": {\"a\": {\n\"terrain\":\n\"t24\"\n}}, \"bodies\": [{\"shape\": \"a\"}]}", &error),
+        SAC_OK);
+    assert_int_not_equal(sac_staging_open(&staging, 1, &error), SAC_OK);
+    sac_error_text(&error, text, sizeof text);
+    if (error.line != 3 || !strstr(text, "shape \"a\": 't24' is a set of spheres")) fail_msg("%s", text);
+    sac_staging_fini(&staging);
     assert_int_not_equal(sac_scene_file_read(&staging, "/no/such/file.json", &error), SAC_OK);
     assert_string_equal(error.file, "/no/such/file.json");
     assert_int_not_equal(sac_scene_file_read(&staging, "/", &error), SAC_OK);
