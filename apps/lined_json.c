@@ -55,10 +55,11 @@ static sac_lined_value *new_value(reader *r)
     return value;
 }
 
+/* LF, CR and CRLF each end one line. */
 static void skip_blanks(reader *r)
 {
     for (; r->at < r->end; r->at++) {
-        if (*r->at == '\n')
+        if (*r->at == '\n' || (*r->at == '\r' && (r->at + 1 == r->end || r->at[1] != '\n')))
             r->line++;
         else if (*r->at != ' ' && *r->at != '\t' && *r->at != '\r')
             return;
@@ -149,7 +150,7 @@ static char *read_escape(reader *r, char *out)
 static sac_result read_text(reader *r, const char **out_text)
 {
     const char *close = ++r->at;
-    while (close < r->end && *close != '"' && *close != '\n')
+    while (close < r->end && *close != '"' && *close != '\n' && *close != '\r')
         close += *close == '\\' && close + 1 < r->end ? 2 : 1;
     if (close >= r->end || *close != '"')
         return wrong(r, "close it with \"", "the text does not end in its line");

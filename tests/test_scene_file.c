@@ -85,6 +85,18 @@ static void syntax_is_told_by_line(void **state)
         {1, "must be an object", "[]"},
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) expect_mistake(&list[i]);
+    /* Whatever ends the lines, they are as many. */
+    static const char *const ends[] = {"\r", "\r\n"};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        for (size_t e = 0; e < 2; e++) {
+            char text[256], *out = text;
+            for (const char *c = list[i].text; *c; c++)
+                out += sprintf(out, "%.*s", *c == '\n' ? 2 : 1, *c == '\n' ? ends[e] : c);
+            *out = 0;
+            expect_mistake(&(mistake){list[i].line, list[i].said, text});
+        }
+    expect_mistake(&(mistake){5, "follows the end", "\r\n\n\r{}\r\n{}"});
+    expect_mistake(&(mistake){4, "follows the end", "\n\r\r\n{} {}"});
     char deep[400];
     memset(deep, '[', sizeof deep);
     deep[sizeof deep - 1] = 0;
