@@ -19,7 +19,7 @@ typedef struct run_options {
     const char *scene, *policy, *gaze, *record, *out, *shape;
     uint32_t frames, bodies, pictures, width, substeps;
     double hz, budget_us;
-    uint64_t seed;
+    sac_reseed seed;
     bool credits;
 } run_options;
 
@@ -95,10 +95,10 @@ static sac_result find_policy(const char *name, sac_error *error)
         "there is no policy '%.60s'", name);
 }
 
-static sac_result stage_scene(const run_options *o, bool seed_given, sac_staging *staging, sac_error *error)
+static sac_result stage_scene(const run_options *o, sac_staging *staging, sac_error *error)
 {
     const sac_staging_def def = {
-        .bodies = o->bodies, .shape = o->shape, .seed = o->seed, .seed_given = seed_given};
+        .bodies = o->bodies, .shape = o->shape, .seed = o->seed.seed, .seed_given = o->seed.given};
     if (is_scene_file(o->scene)) return sac_scene_file_read(staging, o->scene, error);
     return sac_staging_builtin(staging, o->scene, &def, error);
 }
@@ -118,8 +118,7 @@ static int tell(const run_options *o, const sac_staging *staging, const sac_run 
     return result == SAC_OK ? sac_console_json(json, false, SAC_EXIT_OK) : sac_console_spoilt(json, error);
 }
 
-static sac_result run_it(const run_options *o, const sac_common *common, bool seed_given, int *out_code,
-                         sac_error *error)
+static sac_result run_it(const run_options *o, const sac_common *common, int *out_code, sac_error *error)
 {
     sac_staging staging;
     sac_gaze_trace gaze;
@@ -130,7 +129,7 @@ static sac_result run_it(const run_options *o, const sac_common *common, bool se
     if (result == SAC_OK && o->out) result = sac_folder_create(o->out, error);
     if (result == SAC_OK) result = sac_gaze_trace_open(&gaze, o->gaze, error);
     if (result != SAC_OK) return result;
-    result = stage_scene(o, seed_given, &staging, error);
+    result = stage_scene(o, &staging, error);
     if (result != SAC_OK) {
         sac_gaze_trace_fini(&gaze);
         return result;
@@ -141,7 +140,7 @@ static sac_result run_it(const run_options *o, const sac_common *common, bool se
     def.policy = o->policy;
     def.threads = common->threads;
     def.substeps = o->substeps;
-    def.seed = o->seed;
+    if (o->seed.given) def.seed = o->seed.seed;
     def.credits = def.quiet_floor = o->credits;
     def.record = o->record;
     def.gaze = &gaze;
@@ -202,8 +201,7 @@ int sac_cmd_run(int argc, char **argv)
                      .budget_us = 2000,
                      .pictures = 4,
                      .width = 1200,
-                     .substeps = 4,
-                     .seed = UINT64_MAX};
+                     .substeps = 4};
     const sac_option options[] = {
         {"frames", 'n', SAC_OPTION_UINT, &o.frames, "N",
          "how many (default: the scene's own, 900 for a pile)", 1, 100000000},
@@ -217,7 +215,7 @@ int sac_cmd_run(int argc, char **argv)
         {"bodies", 0, SAC_OPTION_UINT, &o.bodies, "N", "of a built-in scene", 1, SAC_STAGING_MOST_BODIES},
         {"shape", 0, SAC_OPTION_TEXT, &o.shape, "NAME",
          "of a built-in scene's bodies: t24 t100 t500, a built-in\nmesh, or a file", 0, 0},
-        {"seed", 0, SAC_OPTION_SEED, &o.seed, "N", "of what is random (default: the scene's own)", 0, 0},
+        {"seed", 0, SAC_OPTION_RESEED, &o.seed, "N", "of what is random (default: the scene's own)", 0, 0},
         {"substeps", 0, SAC_OPTION_UINT, &o.substeps, "N", "of a step, 1 to 16 (default 4)", 1, 16},
         {"credits", 0, SAC_OPTION_FLAG, &o.credits, NULL,
          "count work instead of time: the same on every machine", 0, 0},
@@ -268,10 +266,8 @@ int sac_cmd_run(int argc, char **argv)
     if (o.record && !*o.record) return sac_options_usage_error("run", "--record needs the name of a file");
     code = check_outputs(&o);
     if (code >= 0) return code;
-    bool seed_given = o.seed != UINT64_MAX;
-    if (!seed_given) o.seed = 1;
     sac_console_init("run", &common);
     sac_error error;
     code = SAC_EXIT_OK;
-    return run_it(&o, &common, seed_given, &code, &error) == SAC_OK ? code : sac_console_fail(&error);
+    return run_it(&o, &common, &code, &error) == SAC_OK ? code : sac_console_fail(&error);
 }

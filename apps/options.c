@@ -102,6 +102,10 @@ static bool read_number(const sac_option *option, const char *text)
         *(uint64_t *)option->value = x;
         return true;
     }
+    if (option->kind == SAC_OPTION_RESEED) {
+        *(sac_reseed *)option->value = (sac_reseed){.given = true, .seed = x};
+        return true;
+    }
     if ((double)x < option->least || (double)x > option->most) return false;
     if (option->kind == SAC_OPTION_MAYBE)
         ((sac_maybe *)option->value)->number = (uint32_t)x;
@@ -117,7 +121,7 @@ static int set_value(const sac_command *command, const sac_option *option, const
         return -1;
     }
     if (read_number(option, text)) return -1;
-    if (option->kind == SAC_OPTION_SEED)
+    if (option->kind == SAC_OPTION_SEED || option->kind == SAC_OPTION_RESEED)
         return sac_options_usage_error(command->name, "--%s takes a whole number, not '%s'", option->name,
                                        text);
     return sac_options_usage_error(

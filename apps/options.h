@@ -24,6 +24,7 @@ typedef enum sac_option_kind {
     SAC_OPTION_TEXT,   /* const char ** */
     SAC_OPTION_UINT,   /* uint32_t *, within least..most */
     SAC_OPTION_SEED,   /* uint64_t * */
+    SAC_OPTION_RESEED, /* sac_reseed * */
     SAC_OPTION_NUMBER, /* double *, within least..most */
     SAC_OPTION_MAYBE   /* sac_maybe *, the number within least..most, if there is one */
 } sac_option_kind;
@@ -33,6 +34,12 @@ typedef struct sac_maybe {
     bool given;
     uint32_t number;
 } sac_maybe;
+
+/* A seed in place of another, if there is one: every number may be one, so none can stand for "not given". */
+typedef struct sac_reseed {
+    bool given;
+    uint64_t seed;
+} sac_reseed;
 
 typedef struct sac_option {
     const char *name; /* without the dashes */

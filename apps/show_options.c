@@ -25,8 +25,7 @@ sac_show_options sac_default_show_options(void)
                               .paint = "material",
                               .budget_us = 4000,
                               .step_hz = 90,
-                              .substeps = 4,
-                              .seed = UINT64_MAX};
+                              .substeps = 4};
 }
 
 size_t sac_show_options_list(sac_show_options *o, sac_option *out)
@@ -35,7 +34,7 @@ size_t sac_show_options_list(sac_show_options *o, sac_option *out)
         {"bodies", 0, SAC_OPTION_UINT, &o->bodies, "N", "of a built-in scene", 1, SAC_STAGING_MOST_BODIES},
         {"shape", 0, SAC_OPTION_TEXT, &o->shape, "NAME", "of a built-in scene's bodies: a mesh, or t24", 0,
          0},
-        {"seed", 0, SAC_OPTION_SEED, &o->seed, "N", "of what is random (default: the scene's own)", 0, 0},
+        {"seed", 0, SAC_OPTION_RESEED, &o->seed, "N", "of what is random (default: the scene's own)", 0, 0},
         {"policy", 'p', SAC_OPTION_TEXT, &o->policy, "NAME",
          "exhaustive fifo random round-robin distance sort groups:N\nprobability jnd (default)", 0, 0},
         {"budget-us", 'b', SAC_OPTION_NUMBER, &o->budget_us, "US",
@@ -93,8 +92,8 @@ sac_result sac_show_options_apply(const sac_show_options *o, const sac_common *c
     *out = sac_default_show_def();
     out->scene = o->scene;
     out->staging = (sac_staging_def){
-        .bodies = o->bodies, .shape = o->shape, .seed = o->seed, .seed_given = o->seed != UINT64_MAX};
-    out->seed = o->seed != UINT64_MAX ? o->seed : 1;
+        .bodies = o->bodies, .shape = o->shape, .seed = o->seed.seed, .seed_given = o->seed.given};
+    if (o->seed.given) out->seed = o->seed.seed;
     out->policy = o->policy;
     out->budget_ns = (uint64_t)(o->budget_us * 1e3 + 0.5);
     out->hz = o->step_hz;

@@ -22,7 +22,7 @@ typedef struct sac_show_options {
     const char *scene, *policy, *gaze, *shape, *paint, *record;
     uint32_t bodies, substeps;
     double budget_us, step_hz;
-    uint64_t seed; /* UINT64_MAX: the scene's own */
+    sac_reseed seed; /* instead of the scene's own */
     bool credits, front, contacts, ray, rings, strip;
 } sac_show_options;
 

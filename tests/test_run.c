@@ -37,6 +37,9 @@ static void credits_repeat_exactly(void **state)
     hash_of("run pile --bodies 20 --frames 20 --credits --json", one);
     hash_of("run pile --bodies 20 --frames 20 --credits --json --seed 7", other);
     assert_string_not_equal(one, other);
+    /* Every seed is one, also the largest. */
+    hash_of("run pile --bodies 20 --frames 20 --credits --json --seed 18446744073709551615", other);
+    assert_string_not_equal(one, other);
 }
 
 static void the_agreed_keys_are_there(void **state)

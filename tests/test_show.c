@@ -396,6 +396,27 @@ static void options_say_what_is_wrong(void **state)
     assert_null(show);
 }
 
+/* Every seed is one, also the largest; without, it is the scene's own. */
+static void a_seed_is_given_or_not(void **state)
+{
+    (void)state;
+    for (int given = 0; given < 2; given++) {
+        sac_show_options o = sac_default_show_options();
+        sac_common common = {.threads = 1};
+        sac_show_def def;
+        sac_error error;
+        sac_option list[SAC_SHOW_OPTIONS];
+        const sac_command command = {"view", "SCENE", "", list, sac_show_options_list(&o, list), NULL};
+        char *argv[] = {(char *)"pile", (char *)"--seed", (char *)"18446744073709551615"};
+        int words;
+        assert_int_equal(sac_options_parse(&command, given ? 3 : 1, argv, &common, &o.scene, 1, &words), -1);
+        assert_int_equal(sac_show_options_apply(&o, &common, &def, &error), SAC_OK);
+        assert_int_equal(def.staging.seed_given, given);
+        assert_true(def.seed == (given ? UINT64_MAX : 1));
+        assert_true(!given || def.staging.seed == UINT64_MAX);
+    }
+}
+
 /* The eye stands where it was put and looks where it was told. */
 static void the_camera_looks_where_it_is_told(void **state)
 {
@@ -437,6 +458,7 @@ int main(void)
         cmocka_unit_test(bodies_come_and_go),
         cmocka_unit_test(paused_shows_stand_still),
         cmocka_unit_test(options_say_what_is_wrong),
+        cmocka_unit_test(a_seed_is_given_or_not),
         cmocka_unit_test(the_camera_looks_where_it_is_told),
         cmocka_unit_test(what_bends_is_drawn_where_its_points_are),
     };
