@@ -227,6 +227,30 @@ static void without_gaze(void **state)
     assert_int_equal(focus.state, SAC_GAZE_NONE);
 }
 
+/* One sample over and over: believed while it is young, then held as in a blink, then lost. */
+static void a_tracker_that_hangs_is_lost(void **state)
+{
+    (void)state;
+    sac_gaze_filter filter;
+    sac_focus focus;
+    const uint64_t start = 1ull << 40, wait = 250000000;
+    sac_viewer viewer = looking(20, start);
+    sac_gaze_init(&filter, NULL);
+    float guard = 0;
+    for (uint64_t age = 0; age < 6 * wait; age += frame_ns) {
+        sac_gaze_update(&filter, &viewer, start + age, &focus);
+        if (age <= wait)
+            assert_int_equal(focus.state, SAC_GAZE_FIXATION);
+        else if (age < 2 * wait - frame_ns ||
+                 age > 2 * wait) /* it was last believed in a frame, not between */
+            assert_int_equal(focus.state, age > 2 * wait ? SAC_GAZE_LOST : SAC_GAZE_BLINK);
+        if (focus.state != SAC_GAZE_LOST) assert_near(heading(&focus), 20, 0.01);
+        assert_true(focus.guard_degrees >= guard);
+        guard = focus.guard_degrees;
+    }
+    assert_true(heading(&focus) < 1);
+}
+
 static void clocks_jump(void **state)
 {
     (void)state;
@@ -370,6 +394,7 @@ int main(void)
         cmocka_unit_test(duplicates_are_no_news),
         cmocka_unit_test(blink_loss_and_return),
         cmocka_unit_test(without_gaze),
+        cmocka_unit_test(a_tracker_that_hangs_is_lost),
         cmocka_unit_test(clocks_jump),
         cmocka_unit_test(nonsense_is_survived),
         cmocka_unit_test(any_number_of_eyes),
