@@ -182,8 +182,10 @@ void sac_world_bound(sac_world *world)
         hot->reach =
             (length3(hot->v) + TUMBLE * length3(hot->w) * hot->radius + world->gravity_size * dt) * dt;
         bool hold = sac_body_bounds_hold(world, slot, dt);
-        if (!hold && (placed == 0 || world->flags[slot] & SAC_BODY_TOLD)) {
-            /* The first, or nobody would ever get on; and one that was told where to be, time or not. */
+        if (!hold && (placed == 0 || world->flags[slot] & (SAC_BODY_TOLD | SAC_BODY_STRUCK) ||
+                      sac_body_strikes(world, slot))) {
+            /* The first, or nobody would ever get on; and time or not what moves as it is told, and what is
+             * in its way. */
             uint64_t credits = place_for_now(world, slot, dt);
             hold = credits > 0 && sac_world_fit_pairs(world);
             sac_stop_charge(&stop, credits);

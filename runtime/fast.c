@@ -120,7 +120,7 @@ static float free_share(sac_world *world, uint32_t slot, bool first, uint64_t mo
         if (world->memory[p].sensor || world->flags[other] & SAC_BODY_SOFT) continue;
         const sac_body_hot *hot = &world->hot[other];
         /* One that was struck is sent ahead of the striker; to hold it would let the striker pass. */
-        if (world->flags[slot] & SAC_BODY_STRUCK && world->flags[other] & SAC_BODY_TOLD) continue;
+        if (world->flags[slot] & SAC_BODY_STRUCK && sac_body_strikes(world, other)) continue;
         if (!first && !(moves(world, other) && hot->share < share)) continue;
         const sac_form *form_b = sac_body_form(world, other);
         float thin =
@@ -229,13 +229,22 @@ static void cut_short(sac_world *world, uint32_t slot)
 static const double ROUNDS_NS = 300;
 static const float UNDECIDED = -1;
 
+/* Those a blow sends off are few, and what struck them follows: they are looked at, time or not. */
+static bool is_struck(const sac_world *world, uint32_t slot) { return world->flags[slot] & SAC_BODY_STRUCK; }
+
 /* A blow sends bodies where their boxes do not reach: these grow, so that whoever is there is known. */
 static void widen_boxes(sac_world *world, const sweepers *fast, sac_stop *stop)
 {
     bool any = false;
-    for (uint32_t i = 0; i < fast->count && !sac_stop_reached(stop); i++) {
-        if (!(share_in_box(world, fast->slots[i]) < 1)) continue;
-        sac_stop_did(stop, sac_body_widen_bounds(world, fast->slots[i]));
+    for (uint32_t i = 0; i < fast->count; i++) {
+        bool late = sac_stop_reached(stop);
+        if ((late && !is_struck(world, fast->slots[i])) || !(share_in_box(world, fast->slots[i]) < 1))
+            continue;
+        uint64_t credits = sac_body_widen_bounds(world, fast->slots[i]);
+        if (late)
+            sac_world_spend(world, credits);
+        else
+            sac_stop_did(stop, credits);
         any = true;
     }
     if (!any) return;
@@ -260,6 +269,14 @@ static void part_alone(sac_world *world, const sweepers *fast, sac_stop *stop)
     }
 }
 
+static float struck_share(sac_world *world, uint32_t slot, bool first)
+{
+    sac_stop endless;
+    bool cut = false;
+    sac_stop_at(&endless, &world->clock, UINT64_MAX, NULL);
+    return fminf(free_share(world, slot, first, CREDITS_A_PAIR, &endless, &cut), share_in_box(world, slot));
+}
+
 static void look_ahead(sac_world *world, const sweepers *fast, sac_stop *stop)
 {
     for (uint32_t i = 0; i < fast->count; i++) {
@@ -267,7 +284,10 @@ static void look_ahead(sac_world *world, const sweepers *fast, sac_stop *stop)
         sac_body_hot *hot = &world->hot[slot];
         world->sweep_stopped[slot] = false;
         if (hot->share >= 0) continue;
-        if (sac_stop_reached(stop)) {
+        bool late = sac_stop_reached(stop);
+        if (late && is_struck(world, slot)) {
+            hot->share = struck_share(world, slot, true);
+        } else if (late) {
             /* No time to look: as far as it is safe. */
             hot->share = blind_share(hot);
             world->report.rungs[SAC_RUNG_HELD]++;
@@ -317,7 +337,10 @@ static bool look_again(sac_world *world, sweepers *list, sac_stop *stop, sac_sto
             world->sweep_stopped[slot] = false;
             if (world->sweep_round[slot] != round) continue;
             float before = hot->share;
-            if (sac_stop_reached(stop)) {
+            bool late = sac_stop_reached(stop);
+            if (late && is_struck(world, slot)) {
+                hot->share = struck_share(world, slot, false);
+            } else if (late) {
                 hot->share = fminf(before, blind_share(hot));
             } else {
                 sac_stop_did(stop, 20);
@@ -426,11 +449,21 @@ static void mind_the_waiting(sac_world *world)
 static void limit_in_crowd(sac_world *world)
 {
     uint32_t count = 0;
+    sweepers struck = {world->extra, 0};
+    for (uint32_t i = 0; i < world->chosen_count; i++)
+        if (is_struck(world, world->chosen[i])) struck.slots[struck.count++] = world->chosen[i];
+    if (struck.count) {
+        sac_stop endless;
+        sac_stop_at(&endless, &world->clock, UINT64_MAX, NULL);
+        widen_boxes(world, &struck, &endless);
+    }
     for (uint32_t i = 0; i < world->chosen_count; i++) {
         sac_body_hot *hot = &world->hot[world->chosen[i]];
         bool fast = way_of(hot) > 0.5f * hot->thickness;
         hot->share =
             fast ? fminf(0.5f * hot->thickness / way_of(hot), share_in_box(world, world->chosen[i])) : 1;
+        if (fast && is_struck(world, world->chosen[i]))
+            hot->share = fmaxf(hot->share, struck_share(world, world->chosen[i], true));
         count += fast;
     }
     mind_the_waiting(world);
@@ -512,7 +545,7 @@ void sac_world_limit_fast(sac_world *world)
     if (!look_again(world, &list, &stop, &end))
         for (uint32_t i = 0; i < list.count; i++) {
             sac_body_hot *hot = &world->hot[list.slots[i]];
-            hot->share = fminf(hot->share, blind_share(hot));
+            if (!is_struck(world, list.slots[i])) hot->share = fminf(hot->share, blind_share(hot));
         }
     sac_tape_close(&world->tape, &stop);
     sac_tape_close(&world->tape, &end);

@@ -131,6 +131,12 @@ static void clear_no_longer(sac_world *world, uint32_t slot, uint32_t until)
     if (until < world->clear_until[slot]) world->clear_until[slot] = until;
 }
 
+/* One is in the way of the other, which will not give way. */
+static bool is_blow(const sac_world *world, const couple *c, uint32_t either)
+{
+    return either & SAC_BODY_STRUCK && (sac_body_strikes(world, c->a) || sac_body_strikes(world, c->b));
+}
+
 static void add(sac_world *world, uint32_t p, const couple *c, float margin)
 {
     sac_pair_memory *memory = &world->memory[p];
@@ -176,8 +182,8 @@ static void add(sac_world *world, uint32_t p, const couple *c, float margin)
     uint32_t age = world->frame - memory->refined;
     agenda->age[e] = (uint16_t)(age > UINT16_MAX ? UINT16_MAX : age);
     uint32_t either = world->flags[c->a] | world->flags[c->b];
-    agenda->flags[e] = (uint8_t)((either & (SAC_BODY_HELD | SAC_BODY_NEAR_HAND) ? SAC_AGENDA_TOP : 0) |
-                                 (memory->sensor ? SAC_AGENDA_SENSOR : 0) |
+    bool first = either & (SAC_BODY_HELD | SAC_BODY_NEAR_HAND) || is_blow(world, c, either);
+    agenda->flags[e] = (uint8_t)((first ? SAC_AGENDA_TOP : 0) | (memory->sensor ? SAC_AGENDA_SENSOR : 0) |
                                  (rocks(world, p, c, travel) ? SAC_AGENDA_STALE : 0));
     if (world->def.weight || world->tape.weigh) {
         float w = 1;
@@ -191,7 +197,7 @@ static void add(sac_world *world, uint32_t p, const couple *c, float margin)
 static float margin_of(const sac_world *world, const couple *c)
 {
     uint32_t either = world->flags[c->a] | world->flags[c->b];
-    bool blow = either & SAC_BODY_STRUCK && either & SAC_BODY_TOLD;
+    bool blow = is_blow(world, c, either);
     float thin = smaller(c->x->thickness, c->y->thickness);
     float margin = world->def.margin + (blow ? c->motion : smaller(c->motion, 0.5f * thin));
     if (either & SAC_BODY_SOFT) margin += sac_world_soft_margin(world, c->a, c->b);

@@ -144,7 +144,7 @@ static void hold_unseen(sac_world *world)
         for (int k = 0; k < 2; k++) {
             uint32_t slot = k ? pair->b : pair->a;
             if (!(world->flags[slot] & SAC_BODY_CHOSEN) || !sac_body_dynamic(world, slot)) continue;
-            if (slot == world->pioneer) continue;
+            if (slot == world->pioneer || world->flags[slot] & SAC_BODY_STRUCK) continue;
             world->flags[slot] &= ~(uint32_t)SAC_BODY_CHOSEN;
             world->clear_until[slot] = 0;
             held++;
@@ -161,14 +161,15 @@ static void hold_unseen(sac_world *world)
 /* Until when to descend. Response is reserved first, with fewer sub-steps when it would take more than it
  * leaves; yet a pair nothing is known of gets its first look in any case, because what is not looked at
  * cannot be simulated. */
-enum { LEAST_NS = 2000 };
+enum { LEAST_NS = 2000, A_BLOW_NS = 10000 };
 
 static uint64_t descent_limit(sac_world *world)
 {
     uint64_t now = sac_world_now(world), deadline = world->step_deadline_ns;
     if (deadline == UINT64_MAX) return UINT64_MAX;
-    /* The least: a look at the pairs of one body. */
-    if (deadline <= now || deadline - now < LEAST_NS) return now + LEAST_NS > now ? now + LEAST_NS : now;
+    /* The least: a look at the pairs of one body, and of those in the way of a blow. */
+    uint64_t least = LEAST_NS + (uint64_t)world->struck_count * A_BLOW_NS;
+    if (deadline <= now || deadline - now < least) return now + least > now ? now + least : now;
     double left = (double)(deadline - now), keep = 0;
     double tail = sac_world_tail_ns(world, left);
     for (uint32_t s = world->step_substeps; s > 0; s--) {

@@ -1,4 +1,4 @@
-/* Blows: a kinematic body that was told to be far away after this step passes over everything on its way
+/* Blows: a kinematic body that will be far away after this step passes over everything on its way
  * unless somebody looks. Who stands there is found here, before the frame begins: it is awake and simulated
  * whatever the time, its box is as large as the blow may send it, and its contact with the striker is looked
  * for over the whole way instead of half a thickness ahead. */
@@ -41,13 +41,24 @@ static bool try_struck(uint32_t other, void *user)
     if (!sac_bodies_may_meet(s->slot, other, world)) return true;
     const sac_body_hot *x = &world->hot[s->slot], *y = &world->hot[other];
     float thin = x->thickness < y->thickness ? x->thickness : y->thickness;
-    if (s->way <= 0.5f * thin) return true; /* contacts are looked for this far ahead anyway */
+    /* Contacts are looked for this far ahead anyway, of those whose turn it is. */
+    bool may_wait = sac_world_starves(world);
+    if (s->way <= 0.5f * thin && !may_wait) return true;
     sac_sweep theirs = way_of(world, other);
     uint64_t tests = 0;
     float share = sac_meeting_advance(sac_body_form(world, s->slot), &world->pose[s->slot], &s->sweep,
                                       sac_body_form(world, other), &world->pose[other], &theirs, 0.05f * thin,
                                       CREDITS_A_PAIR, &tests);
     s->credits += tests + 40;
+    if (share >= 1 && may_wait) {
+        /* It would get away; but while it waits for its turn it stands still. */
+        theirs = (sac_sweep){.centre = {theirs.centre[0], theirs.centre[1], theirs.centre[2]}};
+        tests = 0;
+        share = sac_meeting_advance(sac_body_form(world, s->slot), &world->pose[s->slot], &s->sweep,
+                                    sac_body_form(world, other), &world->pose[other], &theirs, 0.05f * thin,
+                                    CREDITS_A_PAIR, &tests);
+        s->credits += tests + 40;
+    }
     if (share >= 1) return true;
     world->flags[other] |= SAC_BODY_STRUCK;
     world->struck[world->struck_count++] = other;
@@ -62,7 +73,8 @@ static void strike(sac_world *world, uint32_t slot, uint64_t *credits)
     float turn = hot->radius < 1e18f ? length3(s.sweep.w) * hot->radius : 0;
     sac_box box;
     s.way = length3(s.sweep.v) + turn;
-    if (!(s.way > world->def.margin) || world->flags[slot] & SAC_BODY_SENSOR) return;
+    if (world->flags[slot] & SAC_BODY_SENSOR) return;
+    if (!(s.way > world->def.margin) && !sac_world_starves(world)) return;
     sac_form_bounds(form, &world->pose[slot], &box);
     for (int i = 0; i < 3; i++) {
         box.low[i] += fminf(s.sweep.v[i], 0) - turn - world->def.margin;
@@ -95,8 +107,7 @@ void sac_world_strike(sac_world *world)
     /* Waking adds to the list: only those who were there. */
     for (uint32_t i = 0, count = world->awake_count; i < count; i++) {
         uint32_t slot = world->awake[i];
-        if (world->flags[slot] & SAC_BODY_TOLD && world->cold[slot].kind == SAC_BODY_KINEMATIC)
-            strike(world, slot, &credits);
+        if (sac_body_strikes(world, slot)) strike(world, slot, &credits);
     }
     if (!world->struck_count) return;
     sac_world_fit_pairs(world);

@@ -514,6 +514,13 @@ static inline bool sac_body_must_go(const sac_world *world, uint32_t slot)
     return world->flags[slot] & (SAC_BODY_HELD | SAC_BODY_TOLD | SAC_BODY_NEAR_HAND | SAC_BODY_STRUCK) ||
            !sac_body_dynamic(world, slot) || slot == world->pioneer;
 }
+/* Kinematic and under way: it goes on whatever is in its way. */
+static inline bool sac_body_strikes(const sac_world *world, uint32_t slot)
+{
+    if (sac_body_dynamic(world, slot) || world->cold[slot].kind != SAC_BODY_KINEMATIC) return false;
+    const float *v = world->hot[slot].v, *w = world->hot[slot].w;
+    return v[0] != 0 || v[1] != 0 || v[2] != 0 || w[0] != 0 || w[1] != 0 || w[2] != 0;
+}
 /* Frames since a body was simulated. */
 static inline uint32_t sac_body_waited(const sac_world *world, uint32_t slot)
 {

@@ -352,6 +352,65 @@ static void test_bats(void **state)
     CHECK_SAY(tipped <= tried / 200, "%d of %d tipped\n", tipped, tried);
 }
 
+/* However little time there is, and whether it is told where to be or has a speed of its own: a bat passes
+ * nobody. In work credits, alone and beside a crowd that takes all the turns. */
+static void test_starved_bats(void **state)
+{
+    const shapes *s = *state;
+    static const float swings[] = {0.5f, 3, 6, 12, 25};
+    static const uint64_t budgets[] = {1, 10000, 200000};
+    enum { CROWD = 100 };
+    int bad = 0, tried = 0, number = 0;
+    for (int bat = 0; bat < 2; bat++)
+        for (int kind = 0; kind < 6; kind++)
+            for (size_t v = 0; v < 5; v++)
+                for (size_t b = 0; b < 3; b++)
+                    for (int way = 0; way < 8; way++) {
+                        if (number++ % EVERY) continue;
+                        bool told = way & 1, crowd = way & 2;
+                        sac_world_def def = play_small_def();
+                        def.gravity[1] = 0;
+                        def.sleep = false;
+                        def.clock = sac_clock_credits(500);
+                        sac_world *world = play_create(&def);
+                        float half, x = -0.5f - 0.07f * (float)(way / 4);
+                        sac_shape_id ball = play_ball(world, 0.05f);
+                        for (int i = 0; crowd && i < CROWD; i++) {
+                            sac_body_def other =
+                                play_body_def(ball, SAC_BODY_DYNAMIC, 3 + 0.09f * (float)(i % 5),
+                                              0.09f * (float)(i / 5 % 5), 0.09f * (float)(i / 25));
+                            other.velocity[0] = 0.3f * (float)(i * 7 % 5 - 2);
+                            play_make(world, &other);
+                        }
+                        sac_shape_id shape = bat ? play_box(world, 0.01f, 0.2f, 0.2f) : ball;
+                        sac_body_def club = play_body_def(shape, SAC_BODY_KINEMATIC, x, 0, 0);
+                        if (!told) club.velocity[0] = swings[v];
+                        sac_body_id striker = play_make(world, &club);
+                        sac_body_def body = play_body_def(projectile(world, s, kind, &half), SAC_BODY_DYNAMIC,
+                                                          0, 0.01f, kind == 5 ? 0.15f : 0.01f);
+                        body.mass = 0.5f;
+                        sac_body_id id = play_make(world, &body);
+                        while (x < 0.6f) {
+                            x += swings[v] / 90;
+                            if (told)
+                                CHECK(sac_body_move_to(world, striker, (float[3]){x, 0, 0}, play_upright,
+                                                       NULL) == SAC_OK);
+                            step_at(world, 90, budgets[b]);
+                        }
+                        sac_body_state hit = play_state(world, id);
+                        float aside = sqrtf(hit.centre[1] * hit.centre[1] + hit.centre[2] * hit.centre[2]);
+                        tried++;
+                        if (!(hit.centre[0] > x - 0.05f || aside > 0.065f) && bad++ < 20)
+                            print_error("    bat %d, %s, %g m/s%s%s, %llu ns: bat at %g, it at (%g %g %g)\n",
+                                        bat, names[kind], (double)swings[v], told ? ", told" : "",
+                                        crowd ? ", in a crowd" : "", (unsigned long long)budgets[b],
+                                        (double)x, (double)hit.centre[0], (double)hit.centre[1],
+                                        (double)hit.centre[2]);
+                        sac_world_destroy(&world);
+                    }
+    CHECK_SAY(bad == 0, "%d of %d\n", bad, tried);
+}
+
 /* Whoever turns round in the air has hit something, and the step tells how hard, also when they are apart
  * again before it ends. */
 static void test_every_bounce_is_told(void **state)
@@ -477,6 +536,7 @@ int main(void)
                                        cmocka_unit_test(test_wide_plates),
                                        cmocka_unit_test(test_starved),
                                        cmocka_unit_test(test_bats),
+                                       cmocka_unit_test(test_starved_bats),
                                        cmocka_unit_test(test_every_bounce_is_told)};
     return cmocka_run_group_tests(tests, make_shapes, free_shapes);
 }
