@@ -17,13 +17,15 @@ typedef struct measuring {
     double *gaps, *union_gaps; /* of each node */
 } measuring;
 
-/* Signed distance from the union's surface; exact outside. */
+/* Signed distance from the union's surface; exact outside. Compared because gcc 12 for aarch64 breaks down
+ * over fmin in this loop. */
 static double union_distance(const float (*spheres)[4], uint32_t count, const double p[3])
 {
     double best = DBL_MAX;
     for (uint32_t i = 0; i < count; i++) {
         double x = p[0] - spheres[i][0], y = p[1] - spheres[i][1], z = p[2] - spheres[i][2];
-        best = fmin(best, sqrt(x * x + y * y + z * z) - spheres[i][3]);
+        double d = sqrt(x * x + y * y + z * z) - spheres[i][3];
+        if (d < best) best = d;
     }
     return best;
 }

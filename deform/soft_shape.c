@@ -391,19 +391,29 @@ static void fill_mass(const sac_soft_shape *s, sac_mass *out)
     }
 }
 
+/* A comparison because gcc 12 for aarch64 breaks down over fmax in this loop. */
+static double farthest(const float (*points)[3], uint32_t count, const float from[3], double most)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        double d = apart(points[i], from);
+        if (d > most) most = d;
+    }
+    return most;
+}
+
 sac_result sac_form_from_soft(sac_form *out_form, const sac_soft_shape *shape, sac_error *error)
 {
     SAC_NEED(error, out_form, shape);
     sac_form form = {.kind = SAC_FORM_SOFT, .levels = shape->tree->depth, .soft = shape};
     const sac_soft_shape_parts *p = &shape->parts;
     const sac_soft_skin *skin = &shape->skin;
-    double most = 0;
+    double most;
     form.box = sac_box_empty();
     for (uint32_t i = 0; i < p->point_count; i++) sac_box_add(&form.box, p->points[i]);
     for (uint32_t i = 0; i < skin->vertex_count; i++) sac_box_add(&form.box, skin->vertices[i]);
     for (int k = 0; k < 3; k++) form.ball[k] = (float)(((double)form.box.low[k] + form.box.high[k]) / 2);
-    for (uint32_t i = 0; i < p->point_count; i++) most = fmax(most, apart(p->points[i], form.ball));
-    for (uint32_t i = 0; i < skin->vertex_count; i++) most = fmax(most, apart(skin->vertices[i], form.ball));
+    most = farthest(p->points, p->point_count, form.ball, 0);
+    most = farthest(skin->vertices, skin->vertex_count, form.ball, most);
     form.ball[3] = (float)((most + p->thickness) * (1 + 2e-7));
     for (int k = 0; k < 3; k++) {
         form.box.low[k] = nextafterf(form.box.low[k] - p->thickness, -FLT_MAX);
