@@ -31,11 +31,9 @@ void sac_show_camera_head(const sac_show_camera *c, float out_position[3], float
         out_position[k] = c->target[k] + away[k];
         away[k] = -away[k];
     }
-    /* cglm wants them aligned; the caller's need not be. */
-    versor ahead, left = {0, sinf(0.5f * c->turn), 0, cosf(0.5f * c->turn)};
-    sac_look_rotation(away, ahead);
-    glm_quat_mul(left, ahead, ahead);
-    memcpy(out_rotation, ahead, sizeof ahead);
+    float left[4] = {0, sinf(0.5f * c->turn), 0, cosf(0.5f * c->turn)};
+    sac_look_rotation(away, out_rotation);
+    sac_rotation_join(left, out_rotation, out_rotation);
 }
 
 uint32_t sac_show_camera_eyes(const sac_show_camera *c, uint32_t width, uint32_t height, bool stereo,

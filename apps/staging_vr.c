@@ -102,10 +102,7 @@ sac_result sac_plan_workshop(sac_plan *p)
         if (p->shape) def = cast, size = 0.16f;
         /* About y by a half angle of arcsin(turn), then laid down. */
         float side = sqrtf(fmaxf(0, 1 - turn * turn));
-        versor yaw = {0, turn, 0, side}, flat; /* cglm wants them aligned */
-        memcpy(flat, FLAT, sizeof flat);
-        glm_quat_mul(yaw, flat, yaw);
-        memcpy(def.rotation, yaw, sizeof yaw);
+        sac_rotation_join((float[4]){0, turn, 0, side}, FLAT, def.rotation);
         if (place < ON_TABLE) {
             def.position[0] = ((float)(place % COLUMNS) - 0.5f * (COLUMNS - 1)) * 0.225f;
             def.position[1] = BENCH_TOP + 0.55f * size + lift;

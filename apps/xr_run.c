@@ -45,16 +45,11 @@ static void place(const sac_xr_run *run, float position[3], float rotation[4])
 {
     sac_transform room = {.scale = 1};
     float moved[3];
-    versor turned, own; /* cglm wants them aligned */
     memcpy(room.translation, run->stand, sizeof run->stand);
     memcpy(room.rotation, run->turn, sizeof run->turn);
     sac_transform_point(&room, position, moved);
     memcpy(position, moved, sizeof moved);
-    if (!rotation) return;
-    memcpy(own, rotation, sizeof own);
-    memcpy(turned, run->turn, sizeof turned);
-    glm_quat_mul(turned, own, own);
-    memcpy(rotation, own, sizeof own);
+    if (rotation) sac_rotation_join(run->turn, rotation, rotation);
 }
 
 static void place_frame(const sac_xr_run *run, sac_session_frame *f)

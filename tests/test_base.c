@@ -174,6 +174,26 @@ static void relative_transform_agrees_with_going_through_the_world(void **state)
     }
 }
 
+static void joined_rotations_turn_by_both(void **state)
+{
+    (void)state;
+    sac_rng rng = sac_rng_seed(2);
+    for (int i = 0; i < 1000; i++) {
+        sac_transform a = random_pose(&rng), b = random_pose(&rng), both;
+        for (int k = 0; k < 3; k++) a.translation[k] = b.translation[k] = 0;
+        a.scale = b.scale = 1, both = b;
+        sac_rotation_join(a.rotation, both.rotation, both.rotation);
+        float p[3] = {sac_rng_float(&rng), sac_rng_float(&rng), sac_rng_float(&rng)}, half[3], want[3],
+              got[3];
+        sac_transform_point(&b, p, half);
+        sac_transform_point(&a, half, want);
+        sac_transform_point(&both, p, got);
+        for (int k = 0; k < 3; k++) assert_true(fabsf(want[k] - got[k]) < 1e-5f);
+        sac_rotation_join(a.rotation, b.rotation, a.rotation);
+        assert_memory_equal(a.rotation, both.rotation, sizeof a.rotation);
+    }
+}
+
 static void square(uint32_t item, uint32_t worker, void *context)
 {
     assert_true(worker < 4);
@@ -219,6 +239,7 @@ int main(void)
         cmocka_unit_test(credits_are_time),
         cmocka_unit_test(rng_repeats_and_spreads),
         cmocka_unit_test(relative_transform_agrees_with_going_through_the_world),
+        cmocka_unit_test(joined_rotations_turn_by_both),
         cmocka_unit_test(every_item_runs_once),
         cmocka_unit_test(simd_can_be_forced),
     };

@@ -419,12 +419,7 @@ static void flat_terrain_is_a_plane(void **state)
         pose.translation[1] = sac_rng_range(&rng, 0, 0.5f);
         sac_transform world = pose;
         sac_transform_point(&base, pose.translation, world.translation);
-        /* cglm wants its quaternions aligned; those of a transform are not. */
-        versor outer, inner, both;
-        memcpy(outer, base.rotation, sizeof base.rotation);
-        memcpy(inner, pose.rotation, sizeof pose.rotation);
-        glm_quat_mul(outer, inner, both);
-        memcpy(world.rotation, both, sizeof world.rotation);
+        sac_rotation_join(base.rotation, pose.rotation, world.rotation);
         sac_contact on_plane[4], c[4], back[4];
         uint32_t want = touch(w, form, &world, &plane, &base, 0.01f, on_plane);
         for (int k = 0; k < 2; k++) {
