@@ -346,7 +346,7 @@ sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_i
     hot->inverse_mass = def->kind == SAC_BODY_DYNAMIC ? 1 / cold.mass : 0;
     hot->jolt = world->frame;
     world->rest_seconds[slot] = 0;
-    world->simulated[slot] = world->frame;
+    world->simulated[slot] = world->served[slot] = world->frame;
     /* Until its pairs say otherwise. */
     world->clear_until[slot] = UINT32_MAX;
     world->touches[slot] = 0;
@@ -409,19 +409,19 @@ sac_result sac_body_get(const sac_world *world, sac_body_id id, sac_body_state *
     if (slot == UINT32_MAX) return stale(error);
     const sac_body_hot *hot = &world->hot[slot];
     const sac_body_cold *cold = &world->cold[slot];
-    *out =
-        (sac_body_state){.kind = cold->kind,
-                         .shape = {sac_id_make(cold->shape, world->shapes[cold->shape].generation)},
-                         .pose = world->pose[slot],
-                         .mass = cold->kind == SAC_BODY_DYNAMIC ? cold->mass : 0,
-                         .awake = (world->flags[slot] & SAC_BODY_AWAKE) != 0,
-                         .sensor = (world->flags[slot] & SAC_BODY_SENSOR) != 0,
-                         .held = (world->flags[slot] & SAC_BODY_HELD) != 0,
-                         .staleness = world->flags[slot] & SAC_BODY_AWAKE ? sac_body_waited(world, slot) : 0,
-                         .jnd = world->seen_jnd[slot],
-                         .group = world->seen_group[slot],
-                         .level = world->seen_level[slot],
-                         .user = cold->user};
+    *out = (sac_body_state){
+        .kind = cold->kind,
+        .shape = {sac_id_make(cold->shape, world->shapes[cold->shape].generation)},
+        .pose = world->pose[slot],
+        .mass = cold->kind == SAC_BODY_DYNAMIC ? cold->mass : 0,
+        .awake = (world->flags[slot] & SAC_BODY_AWAKE) != 0,
+        .sensor = (world->flags[slot] & SAC_BODY_SENSOR) != 0,
+        .held = (world->flags[slot] & SAC_BODY_HELD) != 0,
+        .staleness = world->flags[slot] & SAC_BODY_AWAKE ? world->frame - world->simulated[slot] : 0,
+        .jnd = world->seen_jnd[slot],
+        .group = world->seen_group[slot],
+        .level = world->seen_level[slot],
+        .user = cold->user};
     memcpy(out->centre, hot->centre, sizeof out->centre);
     memcpy(out->velocity, hot->v, sizeof out->velocity);
     memcpy(out->spin, hot->w, sizeof out->spin);

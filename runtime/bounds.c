@@ -12,7 +12,9 @@ static const float ALONE_FRAMES = 8;
 /* So many frames before its box ends one that flies on unseen may get another. */
 enum { SPREAD_FRAMES = 1 };
 /* What it takes to find out. */
-enum { CREDITS_A_LOOK = 160 };
+enum { CREDITS_A_LOOK = 160, CREDITS_A_STOP = 800 };
+/* Of its thickness. */
+static const float BEYOND = 0.01f;
 /* What tumbles turns this much farther in a step than its spin says. */
 static const float TUMBLE = 1.1f;
 
@@ -38,7 +40,11 @@ static uint64_t place_soon(sac_world *world, uint32_t slot, float dt)
     bool moves = world->cold[slot].kind != SAC_BODY_STATIC;
     sac_box box;
     sac_form_bounds(form, sac_body_form_pose(world, slot), &box);
-    if (moves) {
+    uint32_t frames = moves ? sac_body_flight_box(world, slot, &box) : 0;
+    world->box_until[slot] = frames ? world->frame + frames : 0;
+    if (frames) {
+        hot->slack = FAT;
+    } else if (moves) {
         float T = (alone(world, slot) ? ALONE_FRAMES : HORIZON_FRAMES) * dt,
               spin = length3(hot->w) * hot->radius * T;
         float fat = world->def.margin + FAT + 0.5f * world->gravity_size * T * T;
@@ -123,7 +129,13 @@ static bool still_holds(sac_world *world, uint32_t slot, float dt)
 bool sac_body_bounds_hold(sac_world *world, uint32_t slot, float dt)
 {
     const sac_body_hot *hot = &world->hot[slot];
-    return hot->slack > sac_body_motion(hot, dt) || still_holds(world, slot, dt);
+    return sac_body_box_lasts(world, slot, 1) || hot->slack > sac_body_motion(hot, dt) ||
+           still_holds(world, slot, dt);
+}
+
+bool sac_body_little_beyond(const sac_world *world, uint32_t slot, float dt)
+{
+    return sac_body_room_after(world, slot, dt) > -BEYOND * world->hot[slot].thickness;
 }
 
 /* Those that fly on unseen, from a different one each frame, into `extra`. */
@@ -147,7 +159,9 @@ static uint32_t place_unseen(sac_world *world, uint32_t count, float dt, uint32_
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = world->extra[i];
         float time = (float)(frames + 1) * dt;
-        if (world->hot[slot].slack > sac_body_motion(&world->hot[slot], time)) continue;
+        if (sac_body_box_lasts(world, slot, frames + 1) ||
+            world->hot[slot].slack > sac_body_motion(&world->hot[slot], time))
+            continue;
         if (sac_stop_reached(stop)) break;
         sac_stop_did(stop, CREDITS_A_LOOK);
         if (frames ? sac_body_room_after(world, slot, time) >= 0 : still_holds(world, slot, dt)) continue;
@@ -159,13 +173,36 @@ static uint32_t place_unseen(sac_world *world, uint32_t count, float dt, uint32_
     return placed;
 }
 
-/* A third of what is left, or more of what nobody's turn needs: boxes that find no time wait, and their
+/* Those whose box does not hold them stop before anybody has moved, and with them whoever would run into
+ * them. */
+static void stop_unseen(sac_world *world, uint32_t count, float dt, sac_stop *stop)
+{
+    uint32_t *list = world->chosen + world->chosen_count, stopped = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = world->extra[i];
+        if (sac_body_box_lasts(world, slot, 1) ||
+            world->hot[slot].slack > sac_body_motion(&world->hot[slot], dt))
+            continue;
+        world->flags[slot] |= SAC_BODY_STOPPED;
+        list[stopped++] = slot;
+    }
+    for (uint32_t i = 0; i < stopped; i++) {
+        bool late = sac_stop_reached(stop);
+        stopped = sac_body_stop(world, list[i], !late, list, stopped);
+        if (late)
+            sac_world_spend(world, CREDITS_A_STOP / 4);
+        else
+            sac_stop_did(stop, CREDITS_A_STOP);
+    }
+}
+
+/* Half of what is left, or more of what nobody's turn needs: boxes that find no time wait, and their
  * bodies with them. */
 static uint64_t limit_at(const sac_world *world, uint64_t now)
 {
     if (world->step_deadline_ns == UINT64_MAX) return UINT64_MAX;
     double left = world->step_deadline_ns > now ? (double)(world->step_deadline_ns - now) : 0;
-    return now + (uint64_t)fmax(left / 3, 0.6 * (left - world->dues_ns));
+    return now + (uint64_t)fmax(left / 2, 0.6 * (left - world->dues_ns));
 }
 
 void sac_world_bound(sac_world *world)
@@ -209,14 +246,19 @@ void sac_world_bound(sac_world *world)
          * more, so that not all of a crowd that was placed together is due together. */
         uint64_t before = sac_world_cost_now(world), half = start + (limit - start) / 2;
         uint32_t unseen = list_unseen(world);
-        sac_stop soon;
+        sac_stop soon, last;
         others = place_unseen(world, unseen, dt, 0, &stop);
         sac_tape_close(&world->tape, &stop);
         sac_tape_stop(&world->tape, &soon, &world->clock, limit == UINT64_MAX ? limit : half, &world->pace);
         others += place_unseen(world, unseen, dt, SPREAD_FRAMES, &soon);
         sac_tape_close(&world->tape, &soon);
+        sac_tape_stop(&world->tape, &last, &world->clock,
+                      limit == UINT64_MAX ? limit : limit + (limit - start) / 4, &world->pace);
+        stop_unseen(world, unseen, dt, &last);
+        sac_tape_close(&world->tape, &last);
         double took = (double)(sac_world_cost_now(world) - before);
-        if (!world->tape.replay) world->costs.unseen_ns += 0.25 * (took - world->costs.unseen_ns);
+        if (!world->tape.replay)
+            world->costs.unseen_ns = sac_cost_learned(world->costs.unseen_ns, took, 0.25);
     } else {
         sac_tape_close(&world->tape, &stop);
         world->costs.unseen_ns *= 0.75;

@@ -50,7 +50,11 @@ static double quiet_price(const sac_world *world, const prices *p, uint32_t slot
     const sac_soft_slot *soft = sac_soft_of(world, slot);
     return (soft ? p->point * soft->points : 0) + p->body + p->listed * world->listed[slot];
 }
-static double busy_pairs(const sac_world *world, uint32_t slot) { return 0.5 + world->active[slot]; }
+static double busy_pairs(const sac_world *world, uint32_t slot)
+{
+    /* And those that come: few where nothing touches yet. */
+    return (world->touches[slot] ? 0.5 : 0.1) + world->active[slot];
+}
 
 static double price_of(const sac_world *world, const prices *p, uint32_t slot)
 {
@@ -110,6 +114,9 @@ static uint32_t bucket_of(float urgency)
 
 /* What lies still needs a turn only now and then. */
 enum { NOW_AND_THEN = 16, SELDOM = 90 };
+/* What goes on by itself for no more frames than this may have its turn before it is due, if there is time:
+ * others will be due with it. */
+enum { SOON = 6 };
 
 static uint32_t bucket_for(const sac_world *world, uint32_t slot)
 {
@@ -227,12 +234,11 @@ static double list_waiters(sac_world *world, const prices *p, const columns *c)
         bool candidate =
             waited > longest && sac_body_dynamic(world, slot) && (freed || !sac_body_flies(world, slot));
         if (candidate) longest = waited, world->pioneer = slot, its = UINT32_MAX;
-        if (!must && carried(world, slot)) {
-            aloft++;
-            continue;
-        }
-        bool due = true;
-        if (!must) {
+        bool carries = !must && carried(world, slot), due = !carries;
+        aloft += carries;
+        if (carries && world->clear_until[slot] > world->frame + SOON) continue;
+        if (carries) rank = 0;
+        if (due && !must) {
             rank = bucket_for(world, slot);
             bool lies = sac_body_lies(world, slot), rested = lies && sac_body_rested(world, slot);
             due = !lies || waited >= (rested ? SELDOM : NOW_AND_THEN);
@@ -399,7 +405,8 @@ void sac_body_defer(sac_world *world, uint32_t slot)
 {
     if (!(world->flags[slot] & SAC_BODY_CHOSEN) || sac_body_must_go(world, slot)) return;
     world->flags[slot] &= ~(uint32_t)SAC_BODY_CHOSEN;
-    world->clear_until[slot] = 0;
+    /* One that was found to meet nobody goes on by itself, if that costs next to nothing. */
+    if (world->active[slot] || world->flags[slot] & SAC_BODY_SOFT) world->clear_until[slot] = 0;
     world->report.rungs[SAC_RUNG_BODIES]++;
 }
 

@@ -9,6 +9,8 @@
 enum { CREDITS_A_PAIR = 20000, CREDITS_CLOSER = 200000, CREDITS_TO_THE_END = 4000000 };
 /* One that was stopped may stand in the way of one behind it, and that one in the way of a third. */
 enum { ROUNDS = 8 };
+/* Of its thickness: in a crowd that does not fit a body goes no farther in a step when it meets others. */
+static const float CROWD_WAY = 0.5f;
 
 static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
@@ -37,7 +39,8 @@ static sac_sweep sweep_of(const sac_world *world, uint32_t slot)
     if (moves(world, slot)) {
         memcpy(sweep.v, hot->moved, sizeof sweep.v);
         memcpy(sweep.w, hot->turned, sizeof sweep.w);
-    } else if (world->cold[slot].kind == SAC_BODY_KINEMATIC) {
+    } else if (world->cold[slot].kind == SAC_BODY_KINEMATIC ||
+               (sac_body_dynamic(world, slot) && sac_body_flies(world, slot))) {
         for (int i = 0; i < 3; i++)
             sweep.v[i] = hot->v[i] * world->step_dt, sweep.w[i] = hot->w[i] * world->step_dt;
     }
@@ -223,6 +226,13 @@ static void cut_short(sac_world *world, uint32_t slot)
     sac_body_halt(world, slot);
     wait(world, slot, 1 - hot->share);
     for (int k = 0; k < 3; k++) hot->moved[k] *= hot->share, hot->turned[k] *= hot->share;
+}
+
+void sac_body_keep_pace(sac_world *world, uint32_t slot)
+{
+    sac_body_hot *hot = &world->hot[slot];
+    hot->share = fminf(CROWD_WAY * hot->thickness / way_of(hot), 1);
+    cut_short(world, slot);
 }
 
 /* Who outlasts a body that was stopped, all rounds together: for each fast one. */
@@ -459,9 +469,11 @@ static void limit_in_crowd(sac_world *world)
     }
     for (uint32_t i = 0; i < world->chosen_count; i++) {
         sac_body_hot *hot = &world->hot[world->chosen[i]];
-        bool fast = way_of(hot) > 0.5f * hot->thickness;
+        /* Who meets nobody in this frame goes all its way, but not into a jam. */
+        bool meets = world->jammed || world->active[world->chosen[i]] || is_struck(world, world->chosen[i]);
+        bool fast = meets && way_of(hot) > CROWD_WAY * hot->thickness;
         hot->share =
-            fast ? fminf(0.5f * hot->thickness / way_of(hot), share_in_box(world, world->chosen[i])) : 1;
+            fast ? fminf(CROWD_WAY * hot->thickness / way_of(hot), share_in_box(world, world->chosen[i])) : 1;
         if (fast && is_struck(world, world->chosen[i]))
             hot->share = fmaxf(hot->share, struck_share(world, world->chosen[i], true));
         count += fast;

@@ -10,8 +10,6 @@ static const double ALARM_NS = 40;
 enum { LEAST_ALARMS = 320, ALARMS_A_LOOK = 10 };
 /* Frames of one turn that count as rest. */
 enum { MOST_RESTED = 16 };
-/* Of its thickness. */
-static const float BEYOND = 0.01f;
 
 static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
@@ -116,7 +114,7 @@ static void finish_simulated(sac_world *world, uint32_t slot)
     else
         world->rest_seconds[slot] = 0;
     if (world->rest_seconds[slot] >= world->def.sleep_seconds) world->rest.any = true;
-    world->simulated[slot] = world->frame;
+    world->simulated[slot] = world->served[slot] = world->frame;
     world->flags[slot] &= ~(uint32_t)SAC_BODY_STOPPED;
     mark_moved(world, slot);
 }
@@ -136,11 +134,10 @@ static void hold(sac_world *world, uint32_t slot)
 static bool stays_in_box(sac_world *world, uint32_t slot, float dt)
 {
     sac_body_hot *hot = &world->hot[slot];
-    if (hot->slack > sac_body_motion(hot, dt)) return true;
+    if (sac_body_box_lasts(world, slot, 1) || hot->slack > sac_body_motion(hot, dt)) return true;
     world->looks += ALARMS_A_LOOK;
     if (world->looks > world->alarms) return false;
-    return sac_body_bounds_hold(world, slot, dt) ||
-           sac_body_room_after(world, slot, dt) > -BEYOND * hot->thickness;
+    return sac_body_bounds_hold(world, slot, dt) || sac_body_little_beyond(world, slot, dt);
 }
 
 /* What is borne upwards has the less speed for it. */
@@ -157,12 +154,25 @@ static void climb(sac_world *world, uint32_t slot, const float moved[3])
     for (int i = 0; i < 3; i++) hot->v[i] *= share;
 }
 
+/* What holds back a body in its turn does so between turns. */
+static void hold_back(const sac_world *world, uint32_t slot)
+{
+    sac_body_hot *hot = &world->hot[slot];
+    const sac_body_cold *cold = &world->cold[slot];
+    float damping = cold->linear_damping, spin_damping = cold->angular_damping, most = cold->most_speed;
+    float square = hot->v[0] * hot->v[0] + hot->v[1] * hot->v[1] + hot->v[2] * hot->v[2];
+    if (damping == 0 && spin_damping == 0 && square <= most * most) return;
+    float keep = 1 / (1 + damping * world->step_dt), keep_spin = 1 / (1 + spin_damping * world->step_dt);
+    if (square * keep * keep > most * most) keep = most / sqrtf(square);
+    for (int i = 0; i < 3; i++) hot->v[i] *= keep, hot->w[i] *= keep_spin;
+}
+
 /* Nobody looked at its pairs this frame. When none of them can matter yet it flies on inside its placed box.
  * What lies still stays where it is; any other is held. */
 static void extrapolate(sac_world *world, uint32_t slot)
 {
     sac_body_hot *hot = &world->hot[slot];
-    float dt = world->step_dt, moved[3];
+    float dt = world->step_dt;
     const sac_soft_slot *soft = sac_soft_of(world, slot);
     bool clear = world->clear_until[slot] > world->frame;
     if (soft) {
@@ -187,19 +197,24 @@ static void extrapolate(sac_world *world, uint32_t slot)
     }
     bool borne = world->touches[slot] && world->flags[slot] & SAC_BODY_BORNE;
     float fall = borne ? 0 : world->cold[slot].gravity_scale * dt;
+    /* As far as in so many sub-steps. */
+    float part = 0.5f + 0.5f / (float)world->step_substeps;
     for (int i = 0; i < 3; i++) {
-        moved[i] = (hot->v[i] + world->def.gravity[i] * fall) * dt;
+        hot->moved[i] = (hot->v[i] + world->def.gravity[i] * fall * part) * dt;
         hot->turned[i] = hot->w[i] * dt;
     }
     if (borne)
-        climb(world, slot, moved);
+        climb(world, slot, hot->moved);
     else
         sac_body_tumble(world, slot, false);
-    if (!move_body(world, slot, moved, hot->turned)) {
+    if (world->touches[slot]) sac_body_keep_pace(world, slot);
+    if (!move_body(world, slot, hot->moved, hot->turned)) {
         hold(world, slot);
         return;
     }
     for (int i = 0; i < 3; i++) hot->v[i] += world->def.gravity[i] * fall;
+    hold_back(world, slot);
+    world->served[slot]++;
     mark_moved(world, slot);
 }
 

@@ -7,8 +7,9 @@
 
 /* How much faster than falling a velocity may change before what was concluded from it is void. */
 static const float ACCELERATION_MARGIN = 10;
-/* The same for two that fall together and touch nothing: that they begin to is told. */
-static const float FREE_MARGIN = 1;
+/* The same for two that fall together and touch nothing: that they begin to is told. A step in a turn and one
+ * without differ by a part of what gravity does in it. */
+static const float FREE_MARGIN = 0.1f, STEPPED = 0.2f;
 enum { MOST_SKIP = 90 };
 /* To find those about a body takes as long as to tell so many. */
 enum { ALARMS_A_BODY = 4 };
@@ -79,7 +80,7 @@ static uint32_t frames_apart(const sac_world *world, const couple *c, float marg
     *out_together = together;
     /* Where time is short either may have to stand still while the other moves on. */
     if (!together && sac_world_starves(world)) closing = fmaxf(closing, fmaxf(one, other));
-    closing /= c->distance;
+    closing = closing / c->distance + (together ? STEPPED * world->gravity_size * world->longest_dt : 0);
     float M = 2 * (together ? FREE_MARGIN : world->gravity_size + ACCELERATION_MARGIN);
     float frames = sac_horn_meet(gap, closing, M) / world->longest_dt;
     return frames >= MOST_SKIP ? MOST_SKIP : (uint32_t)frames;
@@ -233,7 +234,7 @@ void sac_world_expect(sac_world *world, float dt)
     if (holds) return;
     for (uint32_t i = 0; i < world->slot_count; i++) {
         world->hot[i].jolt = world->frame;
-        world->clear_until[i] = 0;
+        world->clear_until[i] = world->box_until[i] = 0;
     }
 }
 
@@ -255,7 +256,7 @@ void sac_body_startle(sac_world *world, uint32_t slot)
     /* What was concluded in this frame was so before this. */
     bool known = hot->jolt == world->frame + 1 || hot->halt == world->frame + 1;
     hot->jolt = world->frame + 1;
-    world->clear_until[slot] = 0;
+    world->clear_until[slot] = world->box_until[slot] = 0;
     if (!known) alarm(world, slot, false);
 }
 
@@ -269,8 +270,46 @@ void sac_body_look_again(sac_world *world, uint32_t slot)
     }
     world->hot[slot].jolt = world->frame;
     world->clear_until[slot] = UINT32_MAX;
+    world->box_until[slot] = 0;
     for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot))
         sac_pair_foresee(world, p);
+}
+
+uint32_t sac_body_stop(sac_world *world, uint32_t slot, bool closely, uint32_t *list, uint32_t count)
+{
+    const sac_broad *broad = world->broad;
+    world->flags[slot] |= SAC_BODY_STOPPED;
+    world->hot[slot].halt = world->frame;
+    world->clear_until[slot] = 0;
+    for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
+        const sac_broad_pair *pair = &broad->pairs[p];
+        sac_pair_watch *watch = &world->watch[p];
+        uint32_t other = pair->a == slot ? pair->b : pair->a;
+        if (!(watch->together | watch->touching) || world->clear_until[other] <= world->frame) continue;
+        const uint32_t awake = SAC_BODY_YIELDS | SAC_BODY_AWAKE, any = awake | SAC_BODY_CHOSEN;
+        bool flies = (world->flags[other] & any) == awake && sac_body_flies(world, other);
+        uint32_t until = 0;
+        if (!watch->touching && !closely) until = world->frame + 1;
+        if (!watch->touching && closely) {
+            couple c = couple_of(world, pair->a, pair->b);
+            if (foresee(world, watch, &c, margin_of(world, &c))) until = watch->skip_until;
+        }
+        clear_no_longer(world, other, until);
+        if (!flies || world->clear_until[other] > world->frame) continue;
+        world->flags[other] |= SAC_BODY_STOPPED;
+        list[count++] = other;
+    }
+    return count;
+}
+
+/* Until when they cannot meet, if what that was concluded from still holds; 0: they may now. Without
+ * branches: it is as good as random which pairs those are. */
+static uint32_t apart_until(const sac_pair_watch *watch, const sac_body_hot *x, const sac_body_hot *y)
+{
+    uint32_t jolt = x->jolt > y->jolt ? x->jolt : y->jolt, halt = x->halt > y->halt ? x->halt : y->halt;
+    halt = watch->together ? halt : 0;
+    jolt = jolt > halt ? jolt : halt;
+    return watch->skip_set >= jolt ? watch->skip_until : 0;
 }
 
 void sac_body_halt(sac_world *world, uint32_t slot)
@@ -288,16 +327,6 @@ void sac_body_halt(sac_world *world, uint32_t slot)
     const sac_box *box = &world->broad->boxes[slot];
     sac_box_add(&world->alarmed, box->low);
     sac_box_add(&world->alarmed, box->high);
-}
-
-/* Until when they cannot meet, if what that was concluded from still holds; 0: they may now. Without
- * branches: it is as good as random which pairs those are. */
-static uint32_t apart_until(const sac_pair_watch *watch, const sac_body_hot *x, const sac_body_hot *y)
-{
-    uint32_t jolt = x->jolt > y->jolt ? x->jolt : y->jolt, halt = x->halt > y->halt ? x->halt : y->halt;
-    halt = watch->together ? halt : 0;
-    jolt = jolt > halt ? jolt : halt;
-    return watch->skip_set >= jolt ? watch->skip_until : 0;
 }
 
 /* They were found apart by more than the pair's margin and have not moved that far since. */
@@ -439,7 +468,9 @@ void sac_world_gather(sac_world *world)
     for (uint32_t i = 0; i < world->chosen_count; i++) {
         uint32_t slot = world->chosen[i];
         world->active[slot] = 0;
-        world->flags[slot] &= ~(uint32_t)SAC_BODY_PASSES;
+        /* It goes on from here; should it be put off after all, that is told anew. */
+        world->flags[slot] &= ~(uint32_t)(SAC_BODY_PASSES | SAC_BODY_STOPPED);
+        world->extra[i] = world->clear_until[slot];
         world->clear_until[slot] = UINT32_MAX;
         world->turn[slot] = turn_now(&world->hot[slot]);
     }
@@ -468,7 +499,7 @@ void sac_world_gather(sac_world *world)
         }
         if (!goes) {
             world->flags[slot] &= ~(uint32_t)SAC_BODY_CHOSEN;
-            world->clear_until[slot] = 0;
+            clear_no_longer(world, slot, world->active[slot] ? 0 : world->extra[i]);
             world->report.rungs[SAC_RUNG_BODIES]++;
             continue;
         }

@@ -328,6 +328,7 @@ static void read_body(sac_world *world, uint32_t slot)
     for (int k = 0; k < 3; k++) change[k] = body->v[k] - hot->v[k], spin[k] = body->w[k] - hot->w[k];
     if (simulated(world, slot)) sac_body_steady(world, slot, change, spin);
     if (length3(change) > 2 * world->gravity_size * world->step_dt + 0.1f) sac_body_startle(world, slot);
+    sac_body_strayed(world, slot, change);
     hot->slack -= astray(hot, body, world->step_dt);
     memcpy(hot->v, body->v, sizeof hot->v);
     memcpy(hot->w, body->w, sizeof hot->w);

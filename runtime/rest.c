@@ -35,7 +35,7 @@ void sac_body_wake_slot(sac_world *world, uint32_t slot)
         uint32_t next = world->island_next[i];
         world->island_next[i] = i;
         world->rest_seconds[i] = 0;
-        world->simulated[i] = world->frame;
+        world->simulated[i] = world->served[i] = world->frame;
         world->clear_until[i] = 0;
         world->hot[i].jolt = world->frame;
         sac_body_add_awake(world, i);

@@ -263,10 +263,13 @@ static void adapt(sac_world *world)
     else if (r->substeps < world->step_substeps)
         *throttle *= 0.95;
     else if (used < 0.9 && r->rungs[SAC_RUNG_BODIES])
-        *throttle *= used < 0.8 ? 1.05 : 1.02;
+        *throttle *= used < 0.5 && r->rungs[SAC_RUNG_HELD] ? 1.2 : used < 0.8 ? 1.05 : 1.02;
     if (*throttle > 1.5) *throttle = 1.5;
     if (*throttle < 0.05) *throttle = 0.05;
 }
+
+/* Of one body, whatever it was said to take: one that is dearer would never be chosen again. */
+static const double MOST_SWEEP_NS = 100000;
 
 static void end(sac_world *world)
 {
@@ -280,6 +283,7 @@ static void end(sac_world *world)
     r->pairs = world->broad->pair_count;
     r->bodies = world->body_count;
     r->awake = world->awake_count;
+    world->jammed = r->rungs[SAC_RUNG_HELD] > world->awake_count / 8;
     r->islands = world->awake_count < world->islands ? world->awake_count : world->islands;
     r->simulated = world->chosen_count;
     r->allocations += world->allocations;
@@ -342,7 +346,9 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     if (!world->tape.replay) {
         sac_costs *c = &world->costs;
         if (world->chosen_count)
-            c->sweep_ns_per_body += 0.1 * ((double)sweep_cost / world->chosen_count - c->sweep_ns_per_body);
+            c->sweep_ns_per_body =
+                fmin(sac_cost_learned(c->sweep_ns_per_body, (double)sweep_cost / world->chosen_count, 0.1),
+                     MOST_SWEEP_NS);
         sac_predictor_learn(&c->contacts, world->agenda->count, world->report.contacts,
                             (double)contacts_cost);
         sac_predictor_learn(&c->finish, load, world->chosen_count,

@@ -93,7 +93,7 @@ static void strike(sac_world *world, uint32_t slot, uint64_t *credits)
         s.credits += sac_body_place_bounds(world, other, world->step_dt);
         memcpy(it->v, own, sizeof own);
         it->jolt = world->frame;
-        world->clear_until[other] = 0;
+        world->clear_until[other] = world->box_until[other] = 0;
     }
     *credits += s.credits + 20;
 }

@@ -152,7 +152,9 @@ static bool grow(sac_world *world, const growing *list, size_t count, uint32_t o
     X(cold)            \
     X(rest_seconds)    \
     X(simulated)       \
+    X(served)          \
     X(clear_until)     \
+    X(box_until)       \
     X(turn)            \
     X(steady)          \
     X(gathered)        \

@@ -193,7 +193,9 @@ struct sac_world {
     sac_body_cold *cold;
     float *rest_seconds;    /* slow for so long */
     uint32_t *simulated;    /* frame it was last simulated in */
+    uint32_t *served;       /* the same, later by so many frames as it has gone on by itself since */
     uint32_t *clear_until;  /* frame up to which it meets nobody, whatever the others do */
+    uint32_t *box_until;    /* frame before which its box holds it, if it flies by itself all the way */
     float *turn;            /* of those chosen: how fast turning moves the farthest point of it */
     uint8_t *steady;        /* of those that had a turn: frames it would go on alike after it */
     uint32_t *gathered;     /* frame in which its pairs were last looked at */
@@ -281,6 +283,7 @@ struct sac_world {
     uint32_t looks;   /* boxes of bodies without a turn that were looked at closely in this frame */
     uint32_t alarms;  /* so many of either there is time for */
     sac_box alarmed;  /* where bodies had to stop that could not tell those about them */
+    bool jammed;      /* many had to stand still in the last frame */
     uint32_t pressed; /* pairs that wanted much more than they got */
     uint32_t unseen;  /* bodies chosen for this frame that could not be looked at */
     float gravity_size;
@@ -374,9 +377,12 @@ double sac_world_finish_ns(const sac_world *world);
 /* What comes after the solver: fast bodies, a quarter of what is `left` at the most, and the end. */
 double sac_world_tail_ns(const sac_world *world, double left);
 void sac_world_limit_fast(sac_world *world); /* fast.c: nobody tunnels */
-void sac_world_finish(sac_world *world);     /* finish.c: motion into poses */
-void sac_world_unpack(sac_world *world);     /* unpack.c: many in one place */
-void sac_world_rest(sac_world *world);       /* rest.c: islands at rest fall asleep */
+/* One that goes on by itself along others goes no farther in a crowd than they do in their turns: what it
+ * moves is cut. */
+void sac_body_keep_pace(sac_world *world, uint32_t slot);
+void sac_world_finish(sac_world *world); /* finish.c: motion into poses */
+void sac_world_unpack(sac_world *world); /* unpack.c: many in one place */
+void sac_world_rest(sac_world *world);   /* rest.c: islands at rest fall asleep */
 
 /* ---- soft bodies, soft.c and soften.c ---- */
 
@@ -439,10 +445,17 @@ float sac_body_motion(const sac_body_hot *hot, float time);
  * it.
  */
 float sac_body_room_after(const sac_world *world, uint32_t slot, float time);
+/* So little beyond its placed box may be who found no time for another. */
+bool sac_body_little_beyond(const sac_world *world, uint32_t slot, float dt);
 /* R I^-1 R^T of a body now. */
 void sac_body_world_inertia(const sac_world *world, uint32_t slot, float out[6]);
 /* Room for the viewer's eyes, before anything of a step is done. */
 sac_result sac_world_fit_eyes(sac_world *world, const sac_viewer *viewer, sac_error *error);
+/* flight.c: grows the box of a body to hold it while it falls freely, and says for how many frames; 0: it
+ * does not, or is too fast for more than one. */
+uint32_t sac_body_flight_box(const sac_world *world, uint32_t slot, sac_box *box);
+/* Its velocity changes in its turn: otherwise than as it flies? */
+void sac_body_strayed(sac_world *world, uint32_t slot, const float change[3]);
 /* How fast the two come together where they touch, m/s; 0 when they part. Solved pairs are told by the
  * solver.
  */
@@ -459,6 +472,13 @@ static inline uint64_t sac_world_cost_now(const sac_world *world)
 {
     return world->clock.kind == SAC_CLOCK_MONOTONIC ? sac_time_thread_cpu_ns() : sac_clock_now(&world->clock);
 }
+/* A running mean of what something costs. What a clock says that jumped, or a core that was stolen, is
+ * believed up to eightfold. */
+static inline double sac_cost_learned(double mean, double actual_ns, double rate)
+{
+    double most = 8 * fmax(mean, 100);
+    return mean + rate * (fmin(fmax(actual_ns, 0), most) - mean);
+}
 /* What is foreseen is foreseen in frames, and nobody knows how long these will be. Before the first, as long
  * as this, say; from then on as long as they are and a little more. When one is longer, nothing foreseen
  * holds. */
@@ -473,6 +493,9 @@ void sac_body_startle(sac_world *world, uint32_t slot);
 void sac_body_look_again(sac_world *world, uint32_t slot);
 /* Nor does it move as its velocity says: it has to stop, or does not get far. Each tells those about it, as
  * many as there is time for; the others leave word for all who fly where they are. */
+/* The same before anybody has moved in this frame: whoever would run into it stops too, and is added to the
+ * `count` of the list. Returns how many there are then. Not `closely`: whoever touches it. */
+uint32_t sac_body_stop(sac_world *world, uint32_t slot, bool closely, uint32_t *list, uint32_t count);
 enum { SAC_MOST_ALARMS = 20000 };
 void sac_world_allow_alarms(sac_world *world);
 void sac_body_halt(sac_world *world, uint32_t slot);
@@ -498,6 +521,14 @@ static inline bool sac_body_rested(const sac_world *world, uint32_t slot)
 {
     return world->def.sleep && world->rest_seconds[slot] >= world->def.sleep_seconds;
 }
+/* Between a half and one, each body its own: what began together is not due together. */
+static inline float sac_body_spread(uint32_t slot) { return 1 - (float)(slot * 0x9e3779b1u >> 24) / 512; }
+/* Its box was made for so many frames of free flight, from this one on. */
+static inline bool sac_body_box_lasts(const sac_world *world, uint32_t slot, uint32_t frames)
+{
+    const uint32_t flags = world->flags[slot] & (SAC_BODY_YIELDS | SAC_BODY_HELD);
+    return world->box_until[slot] >= world->frame + frames && flags == SAC_BODY_YIELDS;
+}
 /* Goes on by itself this frame: it flies, or glides along what it touches, and meets nobody else. */
 static inline bool sac_body_flies(const sac_world *world, uint32_t slot)
 {
@@ -521,10 +552,10 @@ static inline bool sac_body_strikes(const sac_world *world, uint32_t slot)
     const float *v = world->hot[slot].v, *w = world->hot[slot].w;
     return v[0] != 0 || v[1] != 0 || v[2] != 0 || w[0] != 0 || w[1] != 0 || w[2] != 0;
 }
-/* Frames since a body was simulated. */
+/* Frames a body has stood still since it was simulated. */
 static inline uint32_t sac_body_waited(const sac_world *world, uint32_t slot)
 {
-    return world->frame - world->simulated[slot];
+    return world->frame - world->served[slot];
 }
 
 static inline uint64_t sac_world_now(const sac_world *world) { return sac_clock_now(&world->clock); }

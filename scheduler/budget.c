@@ -108,6 +108,25 @@ double sac_predictor_reserve_ns(const sac_predictor *predictor, double a, double
     return ns < MOST_NS ? ns : MOST_NS;
 }
 
+/* The step least squares takes. Where it would make a cost negative, because things that always come in the
+ * same proportion cannot be told apart, all costs change in proportion: cut off at nothing, the step would
+ * lead away from what it was to come nearer to. */
+static void correct(sac_predictor *predictor, const double gain[], double miss, const double x[], double size,
+                    double mean)
+{
+    double *weight = predictor->weight, step = 0;
+    bool negative = false;
+    for (int i = 0; i < SAC_PREDICTOR_TERMS; i++) {
+        negative |= weight[i] + gain[i] * miss < 0;
+        step += x[i] * gain[i] * miss * size;
+    }
+    bool scale = negative && mean > 0;
+    for (int i = 0; i < SAC_PREDICTOR_TERMS; i++) {
+        double to = scale ? weight[i] * (1 + step / mean) : weight[i] + gain[i] * miss;
+        weight[i] = fmin(fmax(to, 0), MOST_NS);
+    }
+}
+
 void sac_predictor_learn(sac_predictor *predictor, double a, double b, double actual_ns)
 {
     if (!predictor) return;
@@ -134,8 +153,8 @@ void sac_predictor_learn(sac_predictor *predictor, double a, double b, double ac
         gain[i] = p[i][0] * x[0] + p[i][1] * x[1] + p[i][2] * x[2];
         spread += x[i] * gain[i];
     }
+    correct(predictor, gain, miss / spread, x, size, mean);
     for (int i = 0; i < SAC_PREDICTOR_TERMS; i++) {
-        predictor->weight[i] = fmin(fmax(predictor->weight[i] + gain[i] * miss / spread, 0), MOST_NS);
         for (int k = 0; k <= i; k++) p[i][k] = p[k][i] = p[i][k] - gain[i] * gain[k] / spread;
     }
     /* What is known becomes doubtful again, but not without end where nothing new is learned. */

@@ -31,7 +31,7 @@ static void roll(field *f, const float gravity[3], float speed)
     for (int i = 0; i < COUNT; i++) {
         sac_body_def def = play_body_def(ball, SAC_BODY_DYNAMIC, APART * (float)(i % SIDE), RADIUS,
                                          APART * (float)(i / SIDE));
-        def.velocity[0] = speed, def.spin[2] = -speed / RADIUS;
+        def.velocity[0] = speed, def.spin[2] = -speed / RADIUS, def.angular_damping = 0;
         f->ids[i] = play_make(f->world, &def);
     }
 }

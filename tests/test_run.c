@@ -4,6 +4,12 @@
 
 #include "tests/program_play.h"
 
+#ifdef SACCADE_INSTRUMENTED
+enum { SEEDS = 1 };
+#else
+enum { SEEDS = 6 };
+#endif
+
 static void hash_of(const char *line, char hash[17])
 {
     json_t *object = run_json(line);
@@ -223,22 +229,27 @@ static void overlap_is_measured_or_unknown(void **state)
 }
 
 /* Falling rings there is not time to look ahead of: as many take turns as can be looked at, or those that are
- * given up on creep, and others sink into them (18 to 36 mm). */
+ * given up on creep, and others sink into them (18 to 36 mm). Nor does one that goes on by itself run into
+ * another whose turn is cut short (40 to 62 mm in one run of six). */
 static void nobody_sinks_for_want_of_a_look(void **state)
 {
     (void)state;
-    const int budgets[] = {400, 500, 600};
-    for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++) {
+    const int budgets[] = {400, 500, 600}, seeds = SEEDS;
+    double sum = 0;
+    for (int i = 0; i < 3 * seeds; i++) {
         char line[160];
         snprintf(line, sizeof line,
-                 "run pile --bodies 150 --shape t100 --budget-us %d --credits --frames 110 --json",
-                 budgets[i]);
+                 "run pile --bodies 150 --shape t100 --budget-us %d --seed %d --credits --frames 110 --json",
+                 budgets[i % 3], 1 + i / 3);
         json_t *object = run_json(line);
         double deep = json_number_value(json_object_get(json_object_get(object, "penetration_mm"), "p99"));
-        if (!(deep > 0 && deep < 14)) print_error("    %d us: %.1f mm\n", budgets[i], deep);
-        assert_true(deep > 0 && deep < 14);
+        if (!(deep > 0 && deep < 22)) print_error("    %s: %.1f mm\n", line, deep);
+        assert_true(deep > 0 && deep < 22);
+        sum += deep / (3 * seeds);
         json_decref(object);
     }
+    print_message("%.1f mm at the 99th percentile, the mean of %d runs\n", sum, 3 * seeds);
+    assert_true(sum < 14);
 }
 
 static void slips_are_answered(void **state)
