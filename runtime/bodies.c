@@ -314,6 +314,9 @@ sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_i
                              !sac_world_grow_bodies(world, room * 2)))
             return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for more than %u bodies", room);
     }
+    /* Whoever it is, a soft body may touch it. */
+    if (world->softening && !sac_softening_reserve(world))
+        return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for what soft bodies touch");
     if (!sac_array_reserve(&world->moved, slot + 1u))
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for more bodies");
     const sac_form *form = &world->shapes[cold.shape].form;
