@@ -109,6 +109,10 @@ INLINE void solve_two(const sac_pass *pass, const sac_bundle *one, const bool fi
 }
 #endif
 
+/* What touches in several places bounces off all of them at once: a blow in one changes what the others gave,
+ * and after a single round two may part faster than they met. */
+enum { REBOUND_ROUNDS = 8 };
+
 INLINE void rebound_bundle(const sac_pass *pass, const sac_bundle *bundle, const sac_bundle_end *end,
                            uint32_t lanes, const bool fixed, const bool alone)
 {
@@ -118,19 +122,28 @@ INLINE void rebound_bundle(const sac_pass *pass, const sac_bundle *bundle, const
     const sac_f8 mine = alone ? lane_weights(lanes) : sac_f8_set(1.0f);
     const sac_f8 zero = sac_f8_set(0.0f), bounce = sac_f8_load(end->restitution);
     const sac_f8 fast = sac_f8_set(pass->restitution_speed);
-    sac_point_block *point = pass->points + bundle->first;
-    for (uint32_t i = 0; i < bundle->points; i++, point++) {
-        v3 n = get3(point->normal), arm_a = get3(point->arm_a), arm_b = get3(point->arm_b);
-        sac_f8 old = sac_f8_load(point->impulse), met = sac_f8_load(end->approach[i]);
-        sac_f8 total = sac_f8_load(point->total), wish = mul(bounce, met);
-        sac_f8 change = mul(sac_f8_load(point->mass), sub(wish, dot(n, speed_at(&a, &b, arm_a, arm_b))));
-        sac_f8 blow = sub(sac_f8_max(add(old, change), zero), old);
-        blow = sac_f8_pick_less(fast, met, blow, zero);
-        blow = sac_f8_pick_less(zero, add(total, old), blow, zero);
-        blow = sac_f8_pick_less(zero, bounce, blow, zero);
-        if (alone) blow = sac_f8_pick_less(zero, mine, blow, zero);
-        sac_f8_store(point->total, sac_f8_max(add(total, blow), zero));
-        apply(&a, &b, arm_a, arm_b, scale3(n, blow), fixed);
+    sac_point_block *first = pass->points + bundle->first;
+    sac_f8 borne[SAC_SOLVER_POINTS];
+    for (uint32_t i = 0; i < bundle->points; i++) borne[i] = sac_f8_load(first[i].impulse);
+    uint32_t quiet = 0; /* lanes that got no blow in the last round, nor will in another */
+    for (uint32_t round = 0; round < (bundle->points > 1 ? REBOUND_ROUNDS : 1) && quiet != 255u; round++) {
+        quiet = 255u;
+        for (uint32_t i = 0; i < bundle->points; i++) {
+            sac_point_block *point = &first[i];
+            v3 n = get3(point->normal), arm_a = get3(point->arm_a), arm_b = get3(point->arm_b);
+            sac_f8 met = sac_f8_load(end->approach[i]);
+            sac_f8 total = sac_f8_load(point->total), wish = mul(bounce, met);
+            sac_f8 change = mul(sac_f8_load(point->mass), sub(wish, dot(n, speed_at(&a, &b, arm_a, arm_b))));
+            sac_f8 blow = sub(sac_f8_max(add(borne[i], change), zero), borne[i]);
+            blow = sac_f8_pick_less(fast, met, blow, zero);
+            blow = sac_f8_pick_less(zero, add(total, borne[i]), blow, zero);
+            blow = sac_f8_pick_less(zero, bounce, blow, zero);
+            if (alone) blow = sac_f8_pick_less(zero, mine, blow, zero);
+            borne[i] = add(borne[i], blow);
+            quiet &= sac_f8_le(sac_f8_abs(blow), zero);
+            sac_f8_store(point->total, sac_f8_max(add(total, blow), zero));
+            apply(&a, &b, arm_a, arm_b, scale3(n, blow), fixed);
+        }
     }
     side_store(&a, pass, bundle->a, NULL, lanes, 0);
     if (!fixed) side_store(&b, pass, bundle->b, NULL, lanes, 0);

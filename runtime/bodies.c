@@ -314,13 +314,19 @@ sac_result sac_body_create(sac_world *world, const sac_body_def *def, sac_body_i
                              !sac_world_grow_bodies(world, room * 2)))
             return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for more than %u bodies", room);
     }
+    /* Whoever it is, a soft body may touch it. */
+    if (world->softening && !sac_softening_reserve(world))
+        return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for what soft bodies touch");
     if (!sac_array_reserve(&world->moved, slot + 1u))
         return sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for more bodies");
     const sac_form *form = &world->shapes[cold.shape].form;
-    if (slot == world->slot_count)
+    if (slot == world->slot_count) {
+        /* The sweep for islands may be under way, and began without it. */
+        world->root[slot] = slot, world->island_rest[slot] = FLT_MAX;
         world->slot_count++;
-    else
+    } else {
         world->first_free = world->next_free[slot];
+    }
     world->generation[slot]++;
     world->flags[slot] = SAC_BODY_USED | (def->kind == SAC_BODY_DYNAMIC ? SAC_BODY_YIELDS : 0) |
                          (def->sensor ? SAC_BODY_SENSOR : 0) |

@@ -24,9 +24,10 @@ static float way_of(const sac_body_hot *hot)
     return length3(hot->moved) + length3(hot->turned) * hot->radius;
 }
 
+/* Soft bodies are not swept: their spheres are only known where somebody looked. */
 static bool is_fast(const sac_world *world, uint32_t slot)
 {
-    return moves(world, slot) &&
+    return moves(world, slot) && !(world->flags[slot] & SAC_BODY_SOFT) &&
            (way_of(&world->hot[slot]) > world->hot[slot].thickness || world->flags[slot] & SAC_BODY_PASSES);
 }
 

@@ -106,6 +106,12 @@ sac_result sac_body_sleep(sac_world *world, sac_body_id id, sac_error *error)
     return SAC_OK;
 }
 
+static bool sleeps(const sac_world *world, uint32_t slot)
+{
+    uint32_t f = world->flags[slot];
+    return f & SAC_BODY_USED && !(f & SAC_BODY_AWAKE) && sac_body_dynamic(world, slot);
+}
+
 static void unite(sac_world *world, uint32_t first, uint32_t last)
 {
     for (uint32_t p = first; p < last; p++) {
@@ -138,8 +144,15 @@ static void put_to_sleep(sac_world *world)
         if (!can_sleep(world, i)) continue;
         uint32_t r = find(world->root, i);
         islands += r == i;
-        if (world->island_rest[r] < world->def.sleep_seconds) continue;
-        /* The root is the lowest slot of its island, so it sleeps first and the others join its ring. */
+        if (!sac_world_long_enough(world, world->island_rest[r])) continue;
+        /* The root is the lowest slot of its island, so it sleeps first and the others join its ring. One
+         * that was destroyed or is no longer dynamic since the sweep began is in nobody's: the next one
+         * leads. */
+        if (r != i && !sleeps(world, r)) {
+            world->island_rest[i] = world->island_rest[r];
+            world->root[r] = world->root[i] = i;
+            r = i;
+        }
         fall_asleep(world, i, r);
     }
     world->islands = islands;

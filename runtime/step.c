@@ -32,6 +32,9 @@ static uint64_t lap(sac_world *world, sac_stage stage, uint64_t since)
     return now;
 }
 
+/* Of a budget: what is left free of it at the end. */
+static const double MOST_EARLY = 0.12;
+
 /* The clock says when to be done; nothing is kept of the frame before. */
 static void begin(sac_world *world, const sac_step_def *def)
 {
@@ -42,12 +45,15 @@ static void begin(sac_world *world, const sac_step_def *def)
     world->step_substeps = def->substeps;
     world->step_start_ns = now;
     world->step_start_cost = sac_world_cost_now(world);
-    uint64_t deadline =
-        def->budget_ns && def->budget_ns < UINT64_MAX - now ? now + def->budget_ns : UINT64_MAX;
+    /* A budget is one also at the end of the clock's numbers: a replay, which has another clock, knows it. */
+    bool limited = def->budget_ns && def->budget_ns < UINT64_MAX;
+    uint64_t left = now < UINT64_MAX ? UINT64_MAX - 1 - now : 0;
+    uint64_t deadline = !limited ? UINT64_MAX : now + (def->budget_ns < left ? def->budget_ns : left);
     if (def->deadline_ns && def->deadline_ns < deadline) deadline = def->deadline_ns;
     world->step_limit_ns = deadline;
-    /* Done a little before: by as much as frames lately went over. */
-    uint64_t early = (uint64_t)world->costs.early_ns;
+    /* Done a little before: by as much as frames lately went over, and they may have had more time. */
+    double budget = deadline > now ? (double)(deadline - now) : 0;
+    uint64_t early = (uint64_t)fmin(world->costs.early_ns, MOST_EARLY * budget);
     world->step_deadline_ns = world->exhaustive        ? UINT64_MAX
                               : deadline == UINT64_MAX ? deadline
                               : deadline > now + early ? deadline - early
@@ -250,7 +256,7 @@ static void adapt(sac_world *world)
     world->costs.whole_ns = cost;
     /* A core that was stolen says nothing about the work. */
     if ((double)r->spent_ns > 1.1 * cost + 20000) return;
-    double *early = &world->costs.early_ns, most = 0.12 * (double)r->budget_ns, least = 0.5 * most;
+    double *early = &world->costs.early_ns, most = MOST_EARLY * (double)r->budget_ns, least = 0.5 * most;
     *early = fmax(0.998 * *early, least) + fmax(cost - (double)r->budget_ns, 0);
     if (*early > most) *early = most;
     if (world->unseen)

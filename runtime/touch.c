@@ -45,10 +45,15 @@ static uint32_t by_chance(const sac_world *world, const sac_meeting *m, sac_cont
     return kept;
 }
 
-/* The same nodes as before, where they are now. */
+static bool is_exact(const sac_form *form) { return form->kind != SAC_FORM_TREE; }
+
+/* The same nodes as before, where they are now. Two exact forms have none and answer at once: what they touch
+ * with has other names as soon as a ball rolls onto the next triangle or a box onto another edge. */
 static uint32_t refresh(const sac_meeting *meeting, const sac_manifold *m, sac_contact *out)
 {
     uint32_t a[SAC_MANIFOLD_POINTS], b[SAC_MANIFOLD_POINTS];
+    if (is_exact(meeting->a) && is_exact(meeting->b))
+        return sac_meeting_contacts(meeting, NULL, NULL, SAC_CONTACT_MOST, out, NULL);
     for (uint32_t k = 0; k < m->count; k++) a[k] = m->points[k].node_a, b[k] = m->points[k].node_b;
     return sac_meeting_refresh_all(meeting, &(sac_pairs){a, b, m->count, m->count}, out);
 }

@@ -515,11 +515,16 @@ static inline bool sac_body_lies(const sac_world *world, uint32_t slot)
     const float slow = 3 * world->def.sleep_speed;
     return world->touches[slot] && v + w * h->radius * h->radius < slow * slow;
 }
+/* So long that it may sleep, also where no time is asked for: who moves has not rested at all. */
+static inline bool sac_world_long_enough(const sac_world *world, float rest_seconds)
+{
+    return rest_seconds > 0 && rest_seconds >= world->def.sleep_seconds;
+}
 /* Has lain still for so long that it would sleep but for others: to simulate it beside those that wait would
  * only stir it. */
 static inline bool sac_body_rested(const sac_world *world, uint32_t slot)
 {
-    return world->def.sleep && world->rest_seconds[slot] >= world->def.sleep_seconds;
+    return world->def.sleep && sac_world_long_enough(world, world->rest_seconds[slot]);
 }
 /* Between a half and one, each body its own: what began together is not due together. */
 static inline float sac_body_spread(uint32_t slot) { return 1 - (float)(slot * 0x9e3779b1u >> 24) / 512; }

@@ -31,9 +31,10 @@ static uint64_t within(double credits)
 void sac_stop_look(sac_stop *stop)
 {
     uint64_t now = sac_clock_now(stop->clock), done = stop->spent - stop->last_spent;
+    bool endless = stop->deadline_ns == UINT64_MAX;
     if (stop->looked && now < stop->last_ns) {
         /* The clock was set back. What was left is still left, no more. */
-        stop->deadline_ns = now + (stop->deadline_ns - stop->last_ns);
+        if (!endless) stop->deadline_ns = now + (stop->deadline_ns - stop->last_ns);
     } else if (stop->looked && now > stop->last_ns && done > 0 && stop->pace) {
         /* A quarter of the way to what the last stretch says: a stolen core must not halve the pace. */
         double fresh = (double)done * stop->pace->look_ns / (double)(now - stop->last_ns);
@@ -43,7 +44,7 @@ void sac_stop_look(sac_stop *stop)
     stop->looked = true;
     stop->last_ns = now;
     stop->last_spent = stop->spent;
-    if (now >= stop->deadline_ns) {
+    if (now >= stop->deadline_ns && !endless) {
         stop->reached = true;
         stop->late_ns = now - stop->deadline_ns;
         return;

@@ -125,6 +125,28 @@ static void clock_jumps(void **state)
     assert_true(worked >= 1000 && worked < 1400);
 }
 
+/* What has no end has none, whatever the clock says. */
+static void no_deadline_is_none(void **state)
+{
+    (void)state;
+    const uint64_t leaps[] = {1000, UINT64_MAX - 5, 7, UINT64_MAX / 2, 3, UINT64_MAX, 1, UINT64_MAX - 1};
+    for (int paced = 0; paced < 2; paced++) {
+        fake time = {0};
+        sac_clock clock = sac_clock_caller(fake_now, &time);
+        sac_pace pace;
+        sac_pace_init(&pace);
+        sac_stop stop;
+        sac_stop_at(&stop, &clock, UINT64_MAX, paced ? &pace : NULL);
+        for (uint32_t i = 0; i < 64; i++) {
+            time.now = leaps[i % 8];
+            assert_false(sac_stop_reached(&stop));
+            assert_false(sac_stop_before(&stop, 1000000));
+            sac_stop_did(&stop, 70000);
+        }
+        assert_true(time.looks > 8);
+    }
+}
+
 static void counts_again(void **state)
 {
     (void)state;
@@ -247,10 +269,15 @@ static void nonsense_is_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ends_in_time),         cmocka_unit_test(stops_before),
-        cmocka_unit_test(past_deadline),        cmocka_unit_test(clock_jumps),
-        cmocka_unit_test(counts_again),         cmocka_unit_test(what_comes_after_does_not_count),
-        cmocka_unit_test(learns_costs),         cmocka_unit_test(follows_changes),
+        cmocka_unit_test(ends_in_time),
+        cmocka_unit_test(stops_before),
+        cmocka_unit_test(past_deadline),
+        cmocka_unit_test(clock_jumps),
+        cmocka_unit_test(no_deadline_is_none),
+        cmocka_unit_test(counts_again),
+        cmocka_unit_test(what_comes_after_does_not_count),
+        cmocka_unit_test(learns_costs),
+        cmocka_unit_test(follows_changes),
         cmocka_unit_test(nonsense_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

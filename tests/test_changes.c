@@ -269,6 +269,71 @@ static void test_sleep_by_hand(void **state)
     sac_world_destroy(&world);
 }
 
+/* "Slower than this for no time" is still slower: who flies does not stop in the air, and who is never to
+ * sleep does not. */
+static void test_sleep_at_once(void **state)
+{
+    (void)state;
+    sac_world_def def = play_def();
+    def.sleep_seconds = 0;
+    sac_world *world = play_create(&def);
+    play_floor(world);
+    sac_shape_id ball = play_ball(world, 0.1f);
+    sac_body_id one = play_body(world, ball, SAC_BODY_DYNAMIC, 0, 1, 0);
+    sac_body_def body = play_body_def(ball, SAC_BODY_DYNAMIC, 1, 0.1f, 0);
+    body.never_sleeps = true;
+    sac_body_id other = play_make(world, &body);
+    play_frames(world, 20);
+    CHECK(play_state(world, one).awake && play_state(world, one).centre[1] < 0.85f);
+    play_frames(world, 70);
+    CHECK(!play_state(world, one).awake && fabsf(play_state(world, one).centre[1] - 0.1f) < PLAY_SLOP);
+    CHECK(play_state(world, other).awake);
+    sac_world_destroy(&world);
+}
+
+/* Islands are found over several frames. Who led one and is gone by the time it sleeps, or stands still for
+ * good, has no place in it: to wake the others must not wake him. */
+static void test_islands_lose_their_first(void **state)
+{
+    (void)state;
+    int tried = 0;
+    for (int gone = 0; gone < 2; gone++)
+        for (int when = 0; when < 16; when++) {
+            sac_world_def def = play_def();
+            sac_world *world = play_create(&def);
+            sac_shape_id ball = play_ball(world, 0.1f);
+            sac_body_id first = play_body(world, ball, SAC_BODY_DYNAMIC, 0, 0.295f, 0);
+            sac_body_id second = play_body(world, ball, SAC_BODY_DYNAMIC, 0, 0.1f, 0);
+            play_floor(world);
+            /* Many pairs, so that a sweep takes many frames. */
+            for (int i = 0; i < 200; i++) {
+                sac_body_def sensor = play_body_def(ball, SAC_BODY_DYNAMIC, 9, 1, 0);
+                sensor.sensor = sensor.asleep = true;
+                play_make(world, &sensor);
+            }
+            play_frames(world, 44 + when);
+            /* Away from the other without waking it, then gone. */
+            if (play_state(world, first).awake) {
+                CHECK(sac_body_set_velocity(world, first, (float[3]){0, 9, 0}, play_still, NULL) == SAC_OK);
+                play_frames(world, 2);
+                if (gone)
+                    CHECK(sac_body_destroy(world, first, NULL) == SAC_OK);
+                else
+                    CHECK(sac_body_set_kind(world, first, SAC_BODY_STATIC, NULL) == SAC_OK);
+                play_frames(world, 90);
+                CHECK(!play_state(world, second).awake);
+                CHECK(sac_body_wake(world, second, NULL) == SAC_OK);
+                uint32_t awake = play_step(world, 0).awake;
+                CHECK_SAY(awake == 1, "%s after %d frames: %u are awake\n", gone ? "destroyed" : "static",
+                          44 + when, awake);
+                CHECK(gone || !play_state(world, first).awake);
+                tried++;
+            }
+            sac_world_destroy(&world);
+        }
+    CHECK(tried > 16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +345,8 @@ int main(void)
         cmocka_unit_test(test_support_that_changes_wakes),
         cmocka_unit_test(test_sleepers_fall_when_support_goes),
         cmocka_unit_test(test_sleep_by_hand),
+        cmocka_unit_test(test_sleep_at_once),
+        cmocka_unit_test(test_islands_lose_their_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

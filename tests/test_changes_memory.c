@@ -165,10 +165,46 @@ static void test_nothing_is_lost(void **state)
     sac_soft_shape_destroy(&soft);
 }
 
+/* Who comes after a soft body, more than there was room for, is touched by it like those who were there. */
+static void test_soft_bodies_touch_newcomers(void **state)
+{
+    (void)state;
+    sac_soft_shape *soft = play_jelly();
+    assert_non_null(soft);
+    strict_memory m = {0};
+    strict_memory_begin(&m);
+    sac_world_def def = play_small_def();
+    sac_world *world = play_create(&def);
+    sac_form form;
+    assert_int_equal(sac_form_from_soft(&form, soft, NULL), SAC_OK);
+    play_floor(world);
+    sac_body_id jelly = play_body(world, play_shape(world, &form), SAC_BODY_DYNAMIC, 0, 0.2f, 0);
+    sac_shape_id ball = play_ball(world, 0.05f);
+    for (int i = 0; i < 20; i++) play_body(world, ball, SAC_BODY_STATIC, 5 + (float)i, 0, 0);
+    /* However little memory there is on the way: whoever is refused is not there, whoever is there fits. */
+    sac_body_def late = play_body_def(ball, SAC_BODY_DYNAMIC, 0, 0.6f, 0);
+    int refused = 0;
+    for (uint64_t tries = 1; sac_world_bodies(world, NULL, 0) < 40; tries++) {
+        m.last = m.calls + tries, m.once = true;
+        refused += sac_body_create(world, &late, NULL, NULL) == SAC_ERROR_MEMORY;
+        m.last = 0;
+        late.position[1] += 0.12f;
+    }
+    CHECK(refused > 0);
+    play_frames(world, 60);
+    CHECK(sac_body_exists(world, jelly));
+    sac_world_destroy(&world);
+    sac_set_allocator(NULL);
+    assert_false(m.overrun || m.wrong_size);
+    assert_int_equal(m.pieces, 0);
+    sac_soft_shape_destroy(&soft);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_is_lost),
+        cmocka_unit_test(test_soft_bodies_touch_newcomers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,10 +189,39 @@ static void test_fliers_fly_on(void **state)
     sac_world_destroy(&world);
 }
 
+/* A frame that had all the time in the world says nothing of how much the next one has: what fits its budget
+ * many times over is simulated. */
+static void test_short_after_long(void **state)
+{
+    (void)state;
+    enum { COUNT = 40 };
+    sac_world_def def = sac_default_world_def();
+    sac_body_def body = sac_default_body_def();
+    sac_world *world;
+    sac_form form;
+    def.clock = sac_clock_credits(500);
+    def.bodies = COUNT;
+    assert_int_equal(sac_world_create(&def, &world, NULL), SAC_OK);
+    assert_int_equal(sac_form_sphere(&form, 0.1f, NULL), SAC_OK);
+    assert_int_equal(sac_world_add_shape(world, &form, &body.shape, NULL), SAC_OK);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        body.position[1] = 0.15f * (float)i; /* into each other */
+        assert_int_equal(sac_body_create(world, &body, NULL, NULL), SAC_OK);
+    }
+    for (uint32_t f = 0; f < 60; f++) {
+        sac_step_def step = sac_default_step_def();
+        sac_step_report report;
+        step.budget_ns = f % 12 < 6 ? 2000000 : f < 30 ? 100000000 : UINT64_MAX - f;
+        assert_int_equal(sac_world_step(world, &step, &report, NULL), SAC_OK);
+        if (f > 6) assert_int_equal(report.simulated, report.awake);
+    }
+    sac_world_destroy(&world);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_starved_bodies_stay_apart),
-                                       cmocka_unit_test(test_starved_heap_sleeps),
-                                       cmocka_unit_test(test_fliers_fly_on)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_starved_bodies_stay_apart), cmocka_unit_test(test_starved_heap_sleeps),
+        cmocka_unit_test(test_fliers_fly_on), cmocka_unit_test(test_short_after_long)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

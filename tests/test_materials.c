@@ -1,0 +1,176 @@
+/* Materials against what paper says: who rolls down a slope is where it should be, who bounces keeps its
+ * momentum. */
+#include "tests/world_play.h"
+
+/* ---- grounds: level, seen from a world whose gravity is turned ---- */
+
+enum { GROUNDS = 4, POSTS = 41 };
+
+static sac_terrain *level_heights(void)
+{
+    static const float posts[POSTS * POSTS];
+    sac_terrain *terrain = NULL;
+    CHECK(sac_terrain_from_heights(posts, POSTS, POSTS, 0.25f, &terrain, NULL) == SAC_OK);
+    return terrain;
+}
+
+static sac_terrain *level_triangles(void)
+{
+    enum { N = 21 };
+    static float vertices[N * N][3];
+    static uint32_t triangles[2 * (N - 1) * (N - 1)][3];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < N * N; i++)
+        vertices[i][0] = 0.5f * (float)(i % N) - 5, vertices[i][2] = 0.5f * (float)(i / N) - 5;
+    for (uint32_t i = 0; i < N * (N - 1); i++) {
+        if (i % N == N - 1) continue;
+        const uint32_t two[2][3] = {{i, i + N, i + 1}, {i + 1, i + N, i + N + 1}};
+        memcpy(triangles[count], two, sizeof two);
+        count += 2;
+    }
+    sac_mesh *mesh = NULL;
+    sac_terrain *terrain = NULL;
+    CHECK(sac_mesh_create((const float(*)[3])vertices, N * N, (const uint32_t(*)[3])triangles, count, "level",
+                          &mesh, NULL) == SAC_OK);
+    CHECK(sac_terrain_from_mesh(mesh, &terrain, NULL) == SAC_OK);
+    sac_mesh_destroy(&mesh);
+    return terrain;
+}
+
+/* Its top at y = 0. */
+static sac_body_def ground_def(sac_world *world, int ground, const sac_terrain *terrain)
+{
+    sac_form form;
+    if (ground == 0) return play_body_def(play_plane(world), SAC_BODY_STATIC, 0, 0, 0);
+    if (ground == 1) return play_body_def(play_box(world, 5, 1, 5), SAC_BODY_STATIC, 0, -1, 0);
+    CHECK(sac_form_from_terrain(&form, terrain, NULL) == SAC_OK);
+    return play_body_def(play_shape(world, &form), SAC_BODY_STATIC, 0, 0, 0);
+}
+
+/* ---- rolling ---- */
+
+/* A ball on a slope: a = (g sin - lever / r g cos) / (1 + 2 / 5), on whatever the slope is made of and
+ * wherever on it the ball begins. */
+static void test_balls_roll_down_slopes(void **state)
+{
+    (void)state;
+    sac_terrain *terrains[GROUNDS] = {NULL, NULL, level_heights(), level_triangles()};
+    const float sine = 0.1736482f, cosine = 0.9848078f, g = 9.81f, radius = 0.1f, seconds = 1.5f;
+    for (int ground = 0; ground < GROUNDS; ground++)
+        for (int lever = 0; lever < 2; lever++) {
+            sac_world_def def = play_def();
+            def.gravity[0] = g * sine, def.gravity[1] = -g * cosine;
+            sac_world *world = play_create(&def);
+            sac_body_def body = ground_def(world, ground, terrains[ground]);
+            body.material.rolling = lever ? 0.01f : 0;
+            play_make(world, &body);
+            sac_shape_id ball = play_ball(world, radius);
+            sac_body_id ids[3];
+            for (int i = 0; i < 3; i++) {
+                body = play_body_def(ball, SAC_BODY_DYNAMIC, -3, radius, 0.5f * (float)i + 0.03f * (float)i);
+                body.angular_damping = 0;
+                ids[i] = play_make(world, &body);
+            }
+            play_frames(world, (int)(90 * seconds));
+            float a = (g * sine - (lever ? 0.01f / radius * g * cosine : 0)) / 1.4f;
+            for (int i = 0; i < 3; i++) {
+                sac_body_state s = play_state(world, ids[i]);
+                float way = s.centre[0] + 3, right = 0.5f * a * seconds * seconds;
+                CHECK_SAY(fabsf(way - right) < 0.02f * right, "ground %d lever %d ball %d: %g m, not %g\n",
+                          ground, lever, i, (double)way, (double)right);
+                CHECK_SAY(fabsf(s.velocity[0] + s.spin[2] * radius) < 0.01f, "ground %d ball %d slips\n",
+                          ground, i);
+                CHECK_SAY(fabsf(s.centre[1] - radius) < PLAY_SLOP, "ground %d ball %d is at %g\n", ground, i,
+                          (double)s.centre[1]);
+            }
+            sac_world_destroy(&world);
+        }
+    for (int ground = 0; ground < GROUNDS; ground++) sac_terrain_destroy(&terrains[ground]);
+}
+
+/* However slowly: at a walk of a millimetre a frame nothing sinks where one triangle ends. */
+static void test_nobody_sinks_between_triangles(void **state)
+{
+    (void)state;
+    sac_terrain *terrains[GROUNDS] = {NULL, NULL, level_heights(), level_triangles()};
+    for (int ground = 2; ground < GROUNDS; ground++) {
+        sac_world_def def = play_def();
+        sac_world *world = play_create(&def);
+        sac_body_def body = ground_def(world, ground, terrains[ground]);
+        body.material.friction = 0;
+        play_make(world, &body);
+        sac_shape_id shapes[3] = {play_ball(world, 0.1f), play_capsule(world, 0.1f, 0.2f),
+                                  play_box(world, 0.1f, 0.1f, 0.1f)};
+        sac_body_id ids[3];
+        for (int i = 0; i < 3; i++) {
+            body = play_body_def(shapes[i], SAC_BODY_DYNAMIC, -0.33f, 0.1f, (float)i);
+            if (i == 1) body.rotation[0] = body.rotation[3] = 0.70710678f; /* lies along z */
+            body.velocity[0] = 0.09f;
+            body.material.friction = 0;
+            ids[i] = play_make(world, &body);
+        }
+        for (int frame = 0; frame < 600; frame++) {
+            play_step(world, 0);
+            for (int i = 0; i < 3; i++) {
+                float height = play_state(world, ids[i]).centre[1];
+                CHECK_SAY(fabsf(height - 0.1f) < PLAY_SLOP, "ground %d shape %d frame %d: at %g\n", ground, i,
+                          frame, (double)height);
+            }
+        }
+        for (int i = 0; i < 3; i++) CHECK(fabsf(play_state(world, ids[i]).centre[0] - 0.27f) < 0.01f);
+        sac_world_destroy(&world);
+    }
+    for (int ground = 0; ground < GROUNDS; ground++) sac_terrain_destroy(&terrains[ground]);
+}
+
+/* ---- bouncing ---- */
+
+/* Two that meet nearly head-on, in one place or in several, and bounce fully: they part as fast as they met,
+ * nothing of what they had together is lost. */
+static void test_bounces_keep_momentum(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"balls", "boxes", "capsules"};
+    for (int kind = 0; kind < 3; kind++)
+        for (int heavy = 0; heavy < 2; heavy++) {
+            sac_world_def def = play_def();
+            def.gravity[1] = 0;
+            sac_world *world = play_create(&def);
+            sac_shape_id shape = kind == 0   ? play_ball(world, 0.1f)
+                                 : kind == 1 ? play_box(world, 0.1f, 0.1f, 0.1f)
+                                             : play_capsule(world, 0.1f, 0.1f);
+            float mass[2] = {1, heavy ? 10 : 1};
+            sac_body_id ids[2];
+            for (int i = 0; i < 2; i++) {
+                sac_body_def body =
+                    play_body_def(shape, SAC_BODY_DYNAMIC, (float)i - 1, i ? 0 : 0.013f, i ? 0 : 0.007f);
+                body.mass = mass[i];
+                body.velocity[0] = i ? 0 : 3;
+                body.angular_damping = 0;
+                body.material = (sac_material){.restitution = 1};
+                ids[i] = play_make(world, &body);
+            }
+            double energy = sac_world_energy(world);
+            play_frames(world, 60);
+            sac_body_state a = play_state(world, ids[0]), b = play_state(world, ids[1]);
+            float momentum = mass[0] * a.velocity[0] + mass[1] * b.velocity[0];
+            CHECK_SAY(fabsf(momentum - 3) < 0.02f, "%s of %g kg: %g N s, not 3\n", names[kind],
+                      (double)mass[1], (double)momentum);
+            CHECK_SAY(fabsf(b.velocity[0] - a.velocity[0] - 3) < 0.05f, "%s of %g kg part with %g m/s\n",
+                      names[kind], (double)mass[1], (double)(b.velocity[0] - a.velocity[0]));
+            double now = sac_world_energy(world);
+            CHECK_SAY(now > 0.98 * energy && now < 1.0001 * energy, "%s of %g kg: %g J of %g\n", names[kind],
+                      (double)mass[1], now, energy);
+            sac_world_destroy(&world);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_balls_roll_down_slopes),
+        cmocka_unit_test(test_nobody_sinks_between_triangles),
+        cmocka_unit_test(test_bounces_keep_momentum),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
