@@ -45,15 +45,15 @@ static sac_result write_out(const run_options *o, const sac_staging *staging, co
     if (result == SAC_OK)
         result = sac_telemetry_trace(run->rows.data, run->rows.count, staging->name, path, error);
     if (def->budget_ns)
-        snprintf(title, sizeof title, "%.60s: %s %s in %.4g ms a frame", staging->name,
+        snprintf(title, sizeof title, "%.60s: %s %s in %.6g ms a frame", staging->name,
                  sac_text_count(a, run->bodies), run->bodies == 1 ? "body" : "bodies",
                  (double)def->budget_ns * 1e-6);
     else
         snprintf(title, sizeof title, "%.60s: %s %s, no budget", staging->name,
                  sac_text_count(a, run->bodies), run->bodies == 1 ? "body" : "bodies");
-    snprintf(lead, sizeof lead, "%s frames at %.4g Hz, policy %s, gaze %.80s, %u thread%s%s.",
-             sac_text_count(a, run->frames), def->hz, def->policy, o->gaze, def->threads,
-             def->threads == 1 ? "" : "s", def->credits ? ", timed in work credits" : "");
+    snprintf(lead, sizeof lead, "%s frame%s at %.6g Hz, policy %s, gaze %.80s, %u thread%s%s.",
+             sac_text_count(a, run->frames), run->frames == 1 ? "" : "s", def->hz, def->policy, o->gaze,
+             def->threads, def->threads == 1 ? "" : "s", def->credits ? ", timed in work credits" : "");
     sac_page_begin(&page, title, lead);
     sac_run_page_figures(&page, run, def);
     if (album->taken) sac_page_add(&page, "<h2>What the viewer sees</h2>\n");
@@ -136,7 +136,8 @@ static sac_result run_it(const run_options *o, const sac_common *common, int *ou
     }
     def.frames = o->frames ? o->frames : staging.frames;
     def.hz = o->hz;
-    def.budget_ns = (uint64_t)ceil(o->budget_us * 1e3 - 1e-3); /* however little, it is not none */
+    /* However little, it is not none. */
+    def.budget_ns = o->budget_us > 0 ? (uint64_t)fmax(1, ceil(o->budget_us * 1e3 - 1e-3)) : 0;
     def.policy = o->policy;
     def.threads = common->threads;
     def.substeps = o->substeps;

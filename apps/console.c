@@ -196,9 +196,9 @@ bool sac_console_progress(float done, void *user)
     return !cancelled;
 }
 
-/* Bytes of the UTF-8 character `text` starts with; 0 for what is none. */
-static size_t character(const unsigned char *text)
+size_t sac_text_character(const char *bytes)
 {
+    const unsigned char *text = (const unsigned char *)bytes;
     size_t n = *text < 0x80                    ? 1
                : *text >= 0xc2 && *text < 0xe0 ? 2
                : *text >= 0xe0 && *text < 0xf0 ? 3
@@ -219,9 +219,9 @@ json_t *sac_json_text(const char *text)
     if (string) return string;
     char *clean = malloc(3 * strlen(text) + 1), *end = clean;
     if (!clean) return NULL;
-    for (const unsigned char *c = (const unsigned char *)text; *c;) {
-        size_t n = character(c);
-        memcpy(end, n ? (const char *)c : "\xef\xbf\xbd", n ? n : 3);
+    for (const char *c = text; *c;) {
+        size_t n = sac_text_character(c);
+        memcpy(end, n ? c : "\xef\xbf\xbd", n ? n : 3);
         end += n ? n : 3, c += n ? n : 1;
     }
     *end = 0;

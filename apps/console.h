@@ -8,7 +8,7 @@
  *
  * Index: sac_console_listen  sac_console_init  sac_say  sac_console_fail  sac_console_fail_usage
  *        sac_console_json  sac_console_spoilt  sac_console_progress  sac_console_progress_end
- *        sac_console_close  sac_json_number  sac_json_text  sac_text_count  sac_text_bytes
+ *        sac_console_close  sac_json_number  sac_json_text  sac_text_character  sac_text_count sac_text_bytes
  *        sac_console_cpu_seconds
  */
 #ifndef SAC_APPS_CONSOLE_H
@@ -52,6 +52,8 @@ int sac_console_close(int code);
 json_t *sac_json_number(double value);
 /* Text from outside, a path say: what is not UTF-8 becomes U+FFFD instead of spoiling the object. */
 json_t *sac_json_text(const char *text);
+/* Bytes of the UTF-8 character `text` starts with; 0 for what is none. */
+size_t sac_text_character(const char *text);
 /* 12345 as "12,345"; `out` has room for 32. Returns `out`. */
 const char *sac_text_count(char out[32], uint64_t value);
 /* "1.5 MB". */

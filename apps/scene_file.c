@@ -617,6 +617,17 @@ static bool read_scene(file_reader *f, const sac_lined_value *root)
     return !(v = sac_lined_get(root, "events")) || read_list(f, v, "\"events\"", read_event);
 }
 
+/* The file's own name without its endings, as far as there is room for whole characters. */
+static void name_of_file(const char *base, char name[SAC_NAME_MOST])
+{
+    base += strspn(base, "."); /* of a hidden file */
+    if (!*base) base = "scene";
+    size_t length = strcspn(base, "."), n = length < 40 ? length : 40;
+    while (n < length && n > 0 && ((unsigned char)base[n] & 0xc0) == 0x80) n--;
+    memcpy(name, base, n);
+    name[n] = 0;
+}
+
 sac_result sac_scene_file_parse(sac_staging *out, const char *text, size_t size, const char *path,
                                 sac_error *error)
 {
@@ -624,7 +635,7 @@ sac_result sac_scene_file_parse(sac_staging *out, const char *text, size_t size,
     file_reader f = {.r = {.file = path, .error = error}, .staging = out};
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     char name[SAC_NAME_MOST];
-    snprintf(name, sizeof name, "%.*s", (int)(strcspn(base, ".") < 40 ? strcspn(base, ".") : 40), base);
+    name_of_file(base, name);
     sac_result result = sac_lined_json_parse(&json, text, size, error);
     if (result != SAC_OK) {
         sac_error_in_file(error, path);
