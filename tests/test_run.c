@@ -378,6 +378,24 @@ static void a_failed_recording_keeps_the_figures(void **state)
     json_decref(whole);
 }
 
+/* Two pushes of which each may be, but not both: known only when the second falls due. */
+static void a_failed_event_keeps_the_figures(void **state)
+{
+    (void)state;
+    put("pushed.json", "{\"gravity\": [0, 0, 0], \"shapes\": {\"a\": {\"sphere\": 1}}, \"bodies\": "
+                       "[{\"shape\": \"a\", \"name\": \"b\", "
+                       "\"mass\": 1, \"most_speed\": 10000}],\n\"events\": [{\"time\": 0.1, \"do\": "
+                       "\"push\", \"body\": \"b\", "
+                       "\"impulse\": [6000, 0, 0]},\n"
+                       "{\"time\": 0.2, \"do\": \"push\", \"body\": \"b\", \"impulse\": [6000, 0, 0]}]}");
+    assert_int_equal(run("run pushed.json --frames 60 --credits --json"), 1);
+    json_t *object = last_line(), *error = json_object_get(object, "error");
+    assert_int_equal(json_integer_value(json_object_get(error, "line")), 3);
+    assert_int_equal(json_integer_value(json_object_get(object, "frames")), 18);
+    assert_true(json_is_number(json_object_get(json_object_get(object, "jnd_left"), "max")));
+    json_decref(object);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +410,7 @@ int main(void)
         cmocka_unit_test(slips_are_answered),
         cmocka_unit_test(every_scene_and_policy_runs),
         cmocka_unit_test(a_failed_recording_keeps_the_figures),
+        cmocka_unit_test(a_failed_event_keeps_the_figures),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
