@@ -103,6 +103,32 @@ static sac_result stage_scene(const run_options *o, sac_staging *staging, sac_er
     return sac_staging_builtin(staging, o->scene, &def, error);
 }
 
+/* Is `path` one of the files a run writes into its folder? By name too: the folder need not be there yet. */
+static bool is_written(const run_options *o, const char *path)
+{
+    for (int i = 0; o->out && path && i < WRITTEN; i++) {
+        char own[PATH];
+        path_of(o, i, own);
+        if (strcmp(own, path) == 0 || sac_same_file(own, path)) return true;
+    }
+    return false;
+}
+
+/* Nor are the meshes and trees that a scene file names written over. */
+static sac_result spare_sources(const run_options *o, const sac_staging *staging, sac_error *error)
+{
+    for (size_t i = 0; i < staging->props.count; i++) {
+        const sac_prop *prop = &staging->props.data[i];
+        if (!prop->source || prop->builtin || prop->figure) continue;
+        bool recorded = sac_same_file(o->record, prop->source);
+        if (recorded || is_written(o, prop->source))
+            return sac_error_set(error, SAC_ERROR_ARGUMENT, "write somewhere else",
+                                 "%s would overwrite '%.160s', which the scene needs",
+                                 recorded ? "--record" : "--out", prop->source);
+    }
+    return SAC_OK;
+}
+
 /* The figures, and what went wrong beside them: a full disk must not cost what was measured. */
 static int tell(const run_options *o, const sac_staging *staging, const sac_run *run, const sac_run_def *def,
                 const sac_run_album *album, sac_result result, sac_error *error)
@@ -134,6 +160,7 @@ static sac_result run_it(const run_options *o, const sac_common *common, int *ou
         sac_gaze_trace_fini(&gaze);
         return result;
     }
+    result = spare_sources(o, &staging, error);
     def.frames = o->frames ? o->frames : staging.frames;
     def.hz = o->hz;
     /* However little, it is not none. */
@@ -148,7 +175,7 @@ static sac_result run_it(const run_options *o, const sac_common *common, int *ou
     def.keep = o->out != NULL;
     sac_run_album_init(&album, def.frames, o->out ? o->pictures : 0);
     def.look = sac_run_album_look, def.user = &album;
-    if (def.keep && def.frames > MOST_KEPT)
+    if (result == SAC_OK && def.keep && def.frames > MOST_KEPT)
         result = sac_error_set(error, SAC_ERROR_ARGUMENT, "leave out --out, or run fewer frames",
                                "--out keeps every frame, %llu are too many", (unsigned long long)def.frames);
     if (result == SAC_OK) {
@@ -163,17 +190,6 @@ static sac_result run_it(const run_options *o, const sac_common *common, int *ou
     sac_staging_fini(&staging);
     sac_gaze_trace_fini(&gaze);
     return result;
-}
-
-/* Is `path` one of the files a run writes into its folder? By name too: the folder need not be there yet. */
-static bool is_written(const run_options *o, const char *path)
-{
-    for (int i = 0; o->out && path && i < WRITTEN; i++) {
-        char own[PATH];
-        path_of(o, i, own);
-        if (strcmp(own, path) == 0 || sac_same_file(own, path)) return true;
-    }
-    return false;
 }
 
 /* Nothing a run reads is written over, nor its recording. -1: all is well. */

@@ -305,6 +305,14 @@ static void slips_are_answered(void **state)
     expect("run pile --policy groups:", 2, "groups:N takes 2 to 32");
     expect("run pile --gaze nobody", 2, "none");
     expect("run pile --bodies 5 --frames 5 --record no-such-folder/x.sacrec", 1, "choose another");
+    /* What a scene needs is not written over, by any name. */
+    static char text[MOST_OUTPUT];
+    put("own.spheres", "0 0 0 1\n");
+    put("own.json",
+        "{\"shapes\": {\"a\": {\"spheres\": \"own.spheres\"}}, \"bodies\": [{\"shape\": \"a\"}]}");
+    expect("run own.json --frames 1 --record ./own.spheres", 2, "--record would overwrite 'own.spheres'");
+    slurp("own.spheres", text);
+    assert_string_equal(text, "0 0 0 1\n");
     expect("run pile --bodies 0", 2, "from 1 to");
     expect("run pile --bodies 9999999", 2, "from 1 to");
 }
