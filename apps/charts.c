@@ -13,7 +13,9 @@ static const char style[] =
     ".k5{--c:#3f9fd6}.k6{--c:#5a5f66}.k7{--c:#7a4fbf}"
     "@media(prefers-color-scheme:dark){.k0{--c:#66b3e6}.k1{--c:#f5914d}.k2{--c:#3fc79d}.k3{--c:#e09cc8}"
     ".k4{--c:#e6c04a}.k5{--c:#a8daf7}.k6{--c:#b4bac2}.k7{--c:#b99bf0}}"
-    ".chart.wide{grid-column:1/-1}.chart .limit{stroke:var(--ink);stroke-dasharray:5 4;stroke-width:1.4}"
+    /* On a narrow screen a wide chart is scrolled, not shrunk until nobody can read it. */
+    ".chart.wide{grid-column:1/-1;overflow-x:auto}.chart.wide svg{min-width:680px}.chart "
+    ".limit{stroke:var(--ink);stroke-dasharray:5 4;stroke-width:1.4}"
     ".chart .bar{fill:var(--c)}.chart .area{fill:var(--c);fill-opacity:.82}"
     ".chart .hist{fill:var(--c);fill-opacity:.28;stroke:var(--c);stroke-width:1.4}"
     ".chart .over{stroke:var(--c);stroke-width:2}.chart .axis{stroke:var(--pale)}"
