@@ -132,6 +132,20 @@ static double budget_needed(const sac_perceive_table *table, const char *policy)
     return needed;
 }
 
+/* What all seeds come to. */
+static void compare(sac_perceive_table *table)
+{
+    table->full_credits /= table->seeds;
+    table->pairs /= table->seeds;
+    for (uint32_t i = 0; i < ROWS; i++) confide(&table->rows[i], table->seeds);
+    double jnd = overall(table, "jnd", false);
+    table->over_round_robin = overall(table, "round-robin", false) / visible(jnd);
+    table->over_sort = visible(jnd) / visible(overall(table, "sort", false));
+    table->late = visible(overall(table, "jnd", true)) / visible(jnd);
+    table->needs_jnd = budget_needed(table, "jnd");
+    table->needs_round_robin = budget_needed(table, "round-robin");
+}
+
 sac_result sac_perceive_table_run(sac_perceive_table *table, sac_error *error)
 {
     table->row_count = ROWS;
@@ -142,16 +156,17 @@ sac_result sac_perceive_table_run(sac_perceive_table *table, sac_error *error)
         result = sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the table");
     if (result == SAC_OK) make_rows(table);
     char doing[] = "perceive";
-    for (uint32_t s = 0; s < table->seeds && result == SAC_OK; s++) {
-        if (!sac_console_progress((float)s / (float)table->seeds, doing)) {
-            result = sac_error_set(error, SAC_ERROR_CANCELLED, NULL, "interrupted");
+    uint32_t wanted = table->seeds;
+    table->seeds = 0;
+    for (uint32_t s = 0; s < wanted && result == SAC_OK; s++) {
+        if (!sac_console_progress((float)s / (float)wanted, doing)) {
+            result =
+                sac_error_set(error, SAC_ERROR_CANCELLED, NULL, "stopped after %u of %u seeds", s, wanted);
             break;
         }
         work.seed = SAC_SHARED_SEED + s;
         result = sac_perceive_motion_create(&table->def, work.seed, &work.motion, error);
         if (result != SAC_OK) break;
-        table->full_credits += work.motion->full_credits / table->seeds;
-        table->pairs += (double)work.motion->pairs.count / work.motion->frames / table->seeds;
         sac_parallel_for(ROWS, table->threads, run_row, &work);
         if (atomic_load(&work.failed)) {
             result = work.result;
@@ -162,19 +177,16 @@ sac_result sac_perceive_table_run(sac_perceive_table *table, sac_error *error)
             table->rows[i].p95[s] =
                 sac_perceive_percentile(&work.results[i], 0, SAC_PERCEIVE_RINGS - 1, 0.95);
         }
+        table->full_credits += work.motion->full_credits;
+        table->pairs += (double)work.motion->pairs.count / work.motion->frames;
         sac_perceive_motion_destroy(&work.motion);
+        if (result == SAC_OK) table->seeds++;
     }
     sac_console_progress_end();
     sac_free(work.results, ROWS, sizeof *work.results);
-    if (result != SAC_OK) return result;
-    for (uint32_t i = 0; i < ROWS; i++) confide(&table->rows[i], table->seeds);
-    double jnd = overall(table, "jnd", false);
-    table->over_round_robin = overall(table, "round-robin", false) / visible(jnd);
-    table->over_sort = visible(jnd) / visible(overall(table, "sort", false));
-    table->late = visible(overall(table, "jnd", true)) / visible(jnd);
-    table->needs_jnd = budget_needed(table, "jnd");
-    table->needs_round_robin = budget_needed(table, "round-robin");
-    return SAC_OK;
+    if (result != SAC_OK && result != SAC_ERROR_CANCELLED) table->seeds = 0;
+    if (table->seeds) compare(table);
+    return result;
 }
 
 void sac_perceive_table_fini(sac_perceive_table *table)

@@ -31,7 +31,8 @@ typedef struct sac_perceive_table {
     double needs_jnd, needs_round_robin; /* per cent of the work for p95 < 1 JND; above 100: never */
 } sac_perceive_table;
 
-/* Runs everything; rows are made here. */
+/* Runs everything; rows are made here. Stopped with Ctrl-C (ERROR_CANCELLED) it holds the seeds that were
+ * done; `seeds` is their number, 0 after any other failure. */
 sac_result sac_perceive_table_run(sac_perceive_table *table, sac_error *error);
 void sac_perceive_table_say(const sac_perceive_table *table);
 json_t *sac_perceive_table_json(const sac_perceive_table *table);
