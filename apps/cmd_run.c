@@ -9,6 +9,7 @@
 #include "apps/run_tell.h"
 #include "apps/scene_file.h"
 #include "apps/telemetry.h"
+#include "apps/tree_open.h"
 #include "apps/whole_file.h"
 #include "base/parallel.h"
 
@@ -106,12 +107,16 @@ static sac_result stage_scene(const run_options *o, sac_staging *staging, sac_er
 /* Is `path` one of the files a run writes into its folder? By name too: the folder need not be there yet. */
 static bool is_written(const run_options *o, const char *path)
 {
-    for (int i = 0; o->out && path && i < WRITTEN; i++) {
-        char own[PATH];
+    char own[PATH];
+    if (!o->out || !path) return false;
+    for (int i = 0; i < WRITTEN; i++) {
         path_of(o, i, own);
         if (strcmp(own, path) == 0 || sac_same_file(own, path)) return true;
     }
-    return false;
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    if (strncmp(base, "frame-", 6) != 0 || !sac_text_ends_in(base, ".png")) return false;
+    snprintf(own, sizeof own, "%s/%s", o->out, base);
+    return strcmp(own, path) == 0 || sac_same_file(own, path);
 }
 
 /* Nor are the meshes and trees that a scene file names written over. */

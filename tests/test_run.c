@@ -308,6 +308,8 @@ static void slips_are_answered(void **state)
     expect("run own.json --frames 1 --record ./own.spheres", 2, "--record would overwrite 'own.spheres'");
     slurp("own.spheres", text);
     assert_string_equal(text, "0 0 0 1\n");
+    expect("run pile --bodies 2 --frames 1 --out report --record report/frame-00000.png", 2,
+           "would both write");
     expect("run pile --bodies 0", 2, "from 1 to");
     expect("run pile --bodies 9999999", 2, "from 1 to");
 }
