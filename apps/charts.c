@@ -13,7 +13,9 @@ static const char style[] =
     ".k5{--c:#3f9fd6}.k6{--c:#5a5f66}.k7{--c:#7a4fbf}"
     "@media(prefers-color-scheme:dark){.k0{--c:#66b3e6}.k1{--c:#f5914d}.k2{--c:#3fc79d}.k3{--c:#e09cc8}"
     ".k4{--c:#e6c04a}.k5{--c:#a8daf7}.k6{--c:#b4bac2}.k7{--c:#b99bf0}}"
-    ".chart.wide{grid-column:1/-1}.chart .limit{stroke:var(--ink);stroke-dasharray:5 4;stroke-width:1.4}"
+    /* On a narrow screen a wide chart is scrolled, not shrunk until nobody can read it. */
+    ".chart.wide{grid-column:1/-1;overflow-x:auto}.chart.wide svg{min-width:680px}.chart "
+    ".limit{stroke:var(--ink);stroke-dasharray:5 4;stroke-width:1.4}"
     ".chart .bar{fill:var(--c)}.chart .area{fill:var(--c);fill-opacity:.82}"
     ".chart .hist{fill:var(--c);fill-opacity:.28;stroke:var(--c);stroke-width:1.4}"
     ".chart .over{stroke:var(--c);stroke-width:2}.chart .axis{stroke:var(--pale)}"
@@ -25,8 +27,9 @@ static const char style[] =
     "margin-right:6px;vertical-align:middle}.legend .dash i{background:none;border-top:2px dashed var(--c);"
     "height:0}.chart .note{color:var(--pale);font-size:13px;margin:2px 0 8px;max-width:100ch}</style>";
 
-/* MOST_TICKS: a step may be too small to be seen beside what it is added to. */
-enum { LEFT = 52, RIGHT = 14, TOP = 26, BOTTOM = 38, MOST_TICKS = 32 };
+/* Above the plot lie the ticks of what is over the limit, down to 12, and below them the name of the upright
+ * axis. MOST_TICKS: a step may be too small to be seen beside what it is added to. */
+enum { LEFT = 52, RIGHT = 14, TOP = 34, BOTTOM = 38, MOST_TICKS = 32 };
 
 typedef struct frame {
     double width, height, left, right, bottom;
@@ -122,7 +125,7 @@ static void label_axes(sac_page *page, const frame *f, const char *x_label, cons
         sac_page_add(page, "</text>");
     }
     if (y_label) {
-        sac_page_add(page, "<text x=\"%.1f\" y=\"%.1f\">", 4.0, TOP - 12.0);
+        sac_page_add(page, "<text x=\"%.1f\" y=\"%.1f\">", 4.0, TOP - 11.0);
         sac_page_text(page, y_label);
         sac_page_add(page, "</text>");
     }
@@ -140,7 +143,10 @@ static void x_ticks(sac_page *page, const frame *f)
     double range = f->x1 - f->x0;
     sac_page_add(page, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>", f->left, f->height - f->bottom,
                  f->width - f->right);
-    if (!(range > 0)) return;
+    if (!(range > 0)) {
+        x_tick(page, f, f->logarithmic_x ? pow(10, f->x0) : f->x0);
+        return;
+    }
     if (f->logarithmic_x) {
         for (int p = (int)floor(f->x0); p <= (int)ceil(f->x1); p++)
             for (int m = 1; m < 10; m += m == 1 ? 1 : m == 2 ? 3 : 5) {
@@ -259,6 +265,18 @@ static frame frame_of(const sac_chart_def *def, range x, range y)
 
 /* ---- strip ---- */
 
+static void mark(sac_page *page, uint32_t colour, double x, double y)
+{
+    sac_page_add(page, "<circle class=\"mark k%u\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>", colour, x, y);
+}
+
+/* Is there a value, and none beside it to draw a line to? */
+static bool stands_alone(const sac_chart_series *s, size_t j)
+{
+    return isfinite(s->y[j]) && (j == 0 || !isfinite(s->y[j - 1])) &&
+           (j + 1 == s->count || !isfinite(s->y[j + 1]));
+}
+
 static void strip(sac_page *page, const frame *f, const sac_chart_series *s, uint32_t colour)
 {
     const size_t columns = (size_t)(f->width - f->left - f->right);
@@ -279,6 +297,8 @@ static void strip(sac_page *page, const frame *f, const sac_chart_series *s, uin
         begun = true;
     }
     sac_page_add(page, "\"/>\n");
+    for (size_t j = 0; per == 1 && j < s->count; j++)
+        if (stands_alone(s, j)) mark(page, colour, at_x(f, s->x ? s->x[j] : (double)j), at_y(f, s->y[j]));
 }
 
 static void ticks_over(sac_page *page, const frame *f, const sac_chart_def *def, const sac_chart_series *s,
@@ -410,8 +430,7 @@ void sac_chart_lines(sac_page *page, const sac_chart_def *def, const sac_chart_s
         sac_page_add(page, "\"/>");
         for (size_t j = 0; j < s->count; j++)
             if (isfinite(s->y[j]))
-                sac_page_add(page, "<circle class=\"mark k%u\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>", colour,
-                             at_x(&f, s->x ? s->x[j] : (double)j), at_y(&f, s->y[j]));
+                mark(page, colour, at_x(&f, s->x ? s->x[j] : (double)j), at_y(&f, s->y[j]));
         sac_page_add(page, "\n");
     }
     limit_name_beside(page, &f, def, series, count);
@@ -420,6 +439,13 @@ void sac_chart_lines(sac_page *page, const sac_chart_def *def, const sac_chart_s
 }
 
 /* ---- areas ---- */
+
+/* Where column c of areas stands; a single one goes from edge to edge, for it would have no width. */
+static double column_x(const frame *f, size_t columns, size_t per, size_t c)
+{
+    if (columns > 1) return at_x(f, (double)(c * per));
+    return c == 0 ? f->left : f->width - f->right;
+}
 
 /* The mean of values [from, to) that are finite; 0 for none. */
 static double mean_of(const sac_chart_series *s, size_t from, size_t to)
@@ -460,15 +486,16 @@ void sac_chart_areas(sac_page *page, const sac_chart_def *def, const sac_chart_s
     frame f = frame_of(&plain, x, y);
     begin(page, def, series, count, &f);
     y_ticks(page, &f);
+    size_t drawn = columns > 1 ? columns : 2, last = columns - 1;
     for (uint32_t i = 0; i < count; i++) {
         sac_page_add(page, "<path class=\"area k%u\" d=\"", colour_of(&series[i], i));
-        for (size_t c = columns; c-- > 0;)
-            sac_page_add(page, "%s%.1f %.1f", c + 1 == columns ? "M" : "L", at_x(&f, (double)(c * per)),
-                         at_y(&f, below[c]));
-        for (size_t c = 0; c < columns; c++) {
-            below[c] += mean_of(&series[i], c * per, (c + 1) * per);
-            sac_page_add(page, "L%.1f %.1f", at_x(&f, (double)(c * per)), at_y(&f, below[c]));
-        }
+        for (size_t c = drawn; c-- > 0;)
+            sac_page_add(page, "%s%.1f %.1f", c + 1 == drawn ? "M" : "L", column_x(&f, columns, per, c),
+                         at_y(&f, below[c < last ? c : last]));
+        for (size_t c = 0; c < columns; c++) below[c] += mean_of(&series[i], c * per, (c + 1) * per);
+        for (size_t c = 0; c < drawn; c++)
+            sac_page_add(page, "L%.1f %.1f", column_x(&f, columns, per, c),
+                         at_y(&f, below[c < last ? c : last]));
         sac_page_add(page, "Z\"/>\n");
     }
     x_ticks(page, &f);
@@ -479,6 +506,30 @@ void sac_chart_areas(sac_page *page, const sac_chart_def *def, const sac_chart_s
 }
 
 /* ---- histogram ---- */
+
+/* Equal parts from `low` on. */
+typedef struct parts {
+    double low, width;
+    uint32_t count, below; /* below: how many of them are for values under 0 */
+} parts;
+
+/* `count` parts that end at `high` and begin at `low` or a little before: 0 is where one ends and the next
+ * begins, so that what is just above it is not drawn below. */
+static parts parts_of(double low, double high, uint32_t count)
+{
+    parts p = {.low = low, .width = (high - low) / count, .count = count};
+    if (!(low < 0 && high > 0)) return p;
+    p.below = (uint32_t)fmin(count - 1.0, fmax(1, ceil(-low / (high - low) * count - 1e-9)));
+    p.width = high / (count - p.below);
+    p.low = -p.width * p.below;
+    return p;
+}
+
+static uint32_t part_at(const parts *p, double value)
+{
+    double part = p->below ? floor(value / p->width) + p->below : floor((value - p->low) / p->width);
+    return (uint32_t)fmin(p->count - 1.0, fmax(0, part));
+}
 
 void sac_chart_histogram(sac_page *page, const sac_chart_def *def, const sac_chart_series *series,
                          uint32_t count, uint32_t bins)
@@ -498,18 +549,16 @@ void sac_chart_histogram(sac_page *page, const sac_chart_def *def, const sac_cha
     if (def->limit > 0) widen(&values, def->limit * 1.02);
     double low = fmin(0, values.low), high = def->most > 0 ? def->most : values.high, greatest = 0;
     if (!(high > low)) high = low + 1;
+    const parts p = parts_of(low, high, bins);
     for (uint32_t i = 0; i < count; i++) {
         double *share = shares + (size_t)i * bins;
-        for (size_t j = 0; j < series[i].count; j++) {
-            if (!isfinite(series[i].y[j])) continue;
-            double t = fmin(1, fmax(0, (series[i].y[j] - low) / (high - low)));
-            uint32_t bin = (uint32_t)(t * bins);
-            share[bin < bins ? bin : bins - 1] += 100.0 / (double)series[i].count;
-        }
+        for (size_t j = 0; j < series[i].count; j++)
+            if (isfinite(series[i].y[j]))
+                share[part_at(&p, series[i].y[j])] += 100.0 / (double)series[i].count;
         for (uint32_t b = 0; b < bins; b++) greatest = fmax(greatest, share[b]);
     }
     frame f = {.width = def->wide ? 1100 : 460, .height = def->wide ? 240 : 250, .left = LEFT};
-    f.right = RIGHT, f.bottom = BOTTOM, f.x0 = low, f.x1 = high, f.y1 = sqrt(greatest) * 1.06;
+    f.right = RIGHT, f.bottom = BOTTOM, f.x0 = p.low, f.x1 = high, f.y1 = sqrt(greatest) * 1.06;
     begin(page, def, series, count, &f);
     static const double marks[] = {0, 1, 5, 10, 25, 50, 100};
     for (int m = 0; m < 7; m++) {
@@ -525,19 +574,17 @@ void sac_chart_histogram(sac_page *page, const sac_chart_def *def, const sac_cha
         sac_page_add(page, "<path class=\"hist k%u\" d=\"M%.1f %.1f", colour_of(&series[i], i), f.left,
                      f.height - f.bottom);
         for (uint32_t b = 0; b < bins; b++)
-            sac_page_add(page, "V%.1fH%.1f", at_y(&f, sqrt(share[b])),
-                         at_x(&f, low + (high - low) * (b + 1) / bins));
+            sac_page_add(page, "V%.1fH%.1f", at_y(&f, sqrt(share[b])), at_x(&f, p.low + p.width * (b + 1)));
         sac_page_add(page, "V%.1fZ\"/>\n", f.height - f.bottom);
     }
     x_ticks(page, &f);
     if (def->limit > 0) {
+        /* Its name stands above the plot: the bars are as often at the limit as anywhere. */
         double x = at_x(&f, def->limit);
-        sac_page_add(
-            page,
-            "<path class=\"limit\" d=\"M%.1f %dV%.1f\"/><text class=\"value halo\" x=\"%.1f\" y=\"%d\" "
-            "text-anchor=\"%s\">",
-            x, TOP, f.height - f.bottom, x + (x > f.width / 2 ? -6 : 6), TOP + 10,
-            x > f.width / 2 ? "end" : "start");
+        sac_page_add(page,
+                     "<path class=\"limit\" d=\"M%.1f %dV%.1f\"/><text class=\"value\" x=\"%.1f\" y=\"%d\" "
+                     "text-anchor=\"%s\">",
+                     x, TOP - 4, f.height - f.bottom, x, TOP - 9, x > f.width / 2 ? "end" : "start");
         sac_page_text(page, def->limit_name ? def->limit_name : "limit");
         sac_page_add(page, "</text>");
     }

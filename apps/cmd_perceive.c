@@ -45,13 +45,16 @@ int sac_cmd_perceive(int argc, char **argv)
     sac_error error;
     sac_result result = folder ? sac_folder_create(folder, &error) : SAC_OK;
     if (result == SAC_OK) result = sac_perceive_table_run(&table, &error);
-    if (result != SAC_OK) {
+    if (result != SAC_OK && !(table.rows && table.seeds)) {
         sac_perceive_table_fini(&table);
         return sac_console_fail(&error);
     }
+    /* Also what was done until Ctrl-C. */
+    sac_error late;
     sac_perceive_table_say(&table);
     json_t *json = sac_perceive_table_json(&table);
-    if (folder) result = sac_perceive_table_save(&table, folder, &error);
+    sac_result written = folder ? sac_perceive_table_save(&table, folder, &late) : SAC_OK;
+    if (result == SAC_OK && written != SAC_OK) result = written, error = late;
     sac_perceive_table_fini(&table);
     if (result != SAC_OK) return sac_console_spoilt(json, &error);
     if (folder) sac_say("Written: %s/index.html\n", folder);

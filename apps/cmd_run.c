@@ -9,6 +9,7 @@
 #include "apps/run_tell.h"
 #include "apps/scene_file.h"
 #include "apps/telemetry.h"
+#include "apps/tree_open.h"
 #include "apps/whole_file.h"
 #include "base/parallel.h"
 
@@ -45,15 +46,15 @@ static sac_result write_out(const run_options *o, const sac_staging *staging, co
     if (result == SAC_OK)
         result = sac_telemetry_trace(run->rows.data, run->rows.count, staging->name, path, error);
     if (def->budget_ns)
-        snprintf(title, sizeof title, "%.60s: %s %s in %.4g ms a frame", staging->name,
+        snprintf(title, sizeof title, "%.60s: %s %s in %.6g ms a frame", staging->name,
                  sac_text_count(a, run->bodies), run->bodies == 1 ? "body" : "bodies",
                  (double)def->budget_ns * 1e-6);
     else
         snprintf(title, sizeof title, "%.60s: %s %s, no budget", staging->name,
                  sac_text_count(a, run->bodies), run->bodies == 1 ? "body" : "bodies");
-    snprintf(lead, sizeof lead, "%s frames at %.4g Hz, policy %s, gaze %.80s, %u thread%s%s.",
-             sac_text_count(a, run->frames), def->hz, def->policy, o->gaze, def->threads,
-             def->threads == 1 ? "" : "s", def->credits ? ", timed in work credits" : "");
+    snprintf(lead, sizeof lead, "%s frame%s at %.6g Hz, policy %s, gaze %.80s, %u thread%s%s.",
+             sac_text_count(a, run->frames), run->frames == 1 ? "" : "s", def->hz, def->policy, o->gaze,
+             def->threads, def->threads == 1 ? "" : "s", def->credits ? ", timed in work credits" : "");
     sac_page_begin(&page, title, lead);
     sac_run_page_figures(&page, run, def);
     if (album->taken) sac_page_add(&page, "<h2>What the viewer sees</h2>\n");
@@ -103,6 +104,36 @@ static sac_result stage_scene(const run_options *o, sac_staging *staging, sac_er
     return sac_staging_builtin(staging, o->scene, &def, error);
 }
 
+/* Is `path` one of the files a run writes into its folder? By name too: the folder need not be there yet. */
+static bool is_written(const run_options *o, const char *path)
+{
+    char own[PATH];
+    if (!o->out || !path) return false;
+    for (int i = 0; i < WRITTEN; i++) {
+        path_of(o, i, own);
+        if (strcmp(own, path) == 0 || sac_same_file(own, path)) return true;
+    }
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    if (strncmp(base, "frame-", 6) != 0 || !sac_text_ends_in(base, ".png")) return false;
+    snprintf(own, sizeof own, "%s/%s", o->out, base);
+    return strcmp(own, path) == 0 || sac_same_file(own, path);
+}
+
+/* Nor are the meshes and trees that a scene file names written over. */
+static sac_result spare_sources(const run_options *o, const sac_staging *staging, sac_error *error)
+{
+    for (size_t i = 0; i < staging->props.count; i++) {
+        const sac_prop *prop = &staging->props.data[i];
+        if (!prop->source || prop->builtin || prop->figure) continue;
+        bool recorded = sac_same_file(o->record, prop->source);
+        if (recorded || is_written(o, prop->source))
+            return sac_error_set(error, SAC_ERROR_ARGUMENT, "write somewhere else",
+                                 "%s would overwrite '%.160s', which the scene needs",
+                                 recorded ? "--record" : "--out", prop->source);
+    }
+    return SAC_OK;
+}
+
 /* The figures, and what went wrong beside them: a full disk must not cost what was measured. */
 static int tell(const run_options *o, const sac_staging *staging, const sac_run *run, const sac_run_def *def,
                 const sac_run_album *album, sac_result result, sac_error *error)
@@ -134,9 +165,11 @@ static sac_result run_it(const run_options *o, const sac_common *common, int *ou
         sac_gaze_trace_fini(&gaze);
         return result;
     }
+    result = spare_sources(o, &staging, error);
     def.frames = o->frames ? o->frames : staging.frames;
     def.hz = o->hz;
-    def.budget_ns = (uint64_t)ceil(o->budget_us * 1e3 - 1e-3); /* however little, it is not none */
+    /* However little, it is not none. */
+    def.budget_ns = o->budget_us > 0 ? (uint64_t)fmax(1, ceil(o->budget_us * 1e3 - 1e-3)) : 0;
     def.policy = o->policy;
     def.threads = common->threads;
     def.substeps = o->substeps;
@@ -147,7 +180,7 @@ static sac_result run_it(const run_options *o, const sac_common *common, int *ou
     def.keep = o->out != NULL;
     sac_run_album_init(&album, def.frames, o->out ? o->pictures : 0);
     def.look = sac_run_album_look, def.user = &album;
-    if (def.keep && def.frames > MOST_KEPT)
+    if (result == SAC_OK && def.keep && def.frames > MOST_KEPT)
         result = sac_error_set(error, SAC_ERROR_ARGUMENT, "leave out --out, or run fewer frames",
                                "--out keeps every frame, %llu are too many", (unsigned long long)def.frames);
     if (result == SAC_OK) {
@@ -162,17 +195,6 @@ static sac_result run_it(const run_options *o, const sac_common *common, int *ou
     sac_staging_fini(&staging);
     sac_gaze_trace_fini(&gaze);
     return result;
-}
-
-/* Is `path` one of the files a run writes into its folder? By name too: the folder need not be there yet. */
-static bool is_written(const run_options *o, const char *path)
-{
-    for (int i = 0; o->out && path && i < WRITTEN; i++) {
-        char own[PATH];
-        path_of(o, i, own);
-        if (strcmp(own, path) == 0 || sac_same_file(own, path)) return true;
-    }
-    return false;
 }
 
 /* Nothing a run reads is written over, nor its recording. -1: all is well. */

@@ -9,10 +9,12 @@
 #include "apps/stability.h"
 #include "apps/whole_file.h"
 
-/* "72,90,120": numbers within least..most; returns how many, 0 for a list that is none. */
+/* "72,90,120": numbers within least..most, each once; returns how many, 0 for a list that is none. */
 static uint32_t read_numbers(const char *text, double least, double most, double factor,
                              double out[SAC_STABILITY_MOST])
 {
+    /* Blanks, hexadecimals and words for infinity are taken by strtod, not here. */
+    if (text[strspn(text, "0123456789+-.eE,")]) return 0;
     for (uint32_t count = 0; count < SAC_STABILITY_MOST;) {
         char *end;
         double value = strtod(text, &end);
@@ -41,27 +43,42 @@ static uint32_t cut(char *text, const char *words[SAC_STABILITY_MOST])
     return count;
 }
 
+static sac_result too_many(sac_error *error)
+{
+    return sac_error_set(error, SAC_ERROR_ARGUMENT, "leave some out", "at most %u can be compared",
+                         SAC_STABILITY_MOST);
+}
+
+/* Who is in the list twice would be searched for twice. */
+static sac_result add_contender(sac_stability_def *def, const sac_contender *contender, sac_error *error)
+{
+    for (uint32_t i = 0; i < def->contender_count; i++)
+        if (strcmp(def->contenders[i].name, contender->name) == 0)
+            return sac_error_set(error, SAC_ERROR_ARGUMENT, "name it once", "'%s' is given twice",
+                                 contender->name);
+    if (def->contender_count >= SAC_STABILITY_MOST) return too_many(error);
+    def->contenders[def->contender_count++] = *contender;
+    return SAC_OK;
+}
+
 static sac_result add_policies(sac_stability_def *def, char *list, sac_error *error)
 {
     const sac_peer_engine *engine = sac_peer_engine_named("saccade");
     const char *words[SAC_STABILITY_MOST];
     uint32_t count = cut(list, words);
     if (!engine || (count == 1 && strcmp(words[0], "none") == 0)) return SAC_OK;
+    if (count > SAC_STABILITY_MOST) return too_many(error);
     sac_shared_scene one;
     sac_result result = sac_shared_scene_create(&one, "pile", "t24", 1, def->seed, error);
     for (uint32_t i = 0; i < count && result == SAC_OK; i++) {
-        if (def->contender_count >= SAC_STABILITY_MOST) {
-            result = sac_error_set(error, SAC_ERROR_ARGUMENT, NULL, "too many policies");
-            break;
-        }
         /* A world of one body knows whether there is such a policy. */
         sac_peer *peer;
         sac_peer_def peer_def = {words[i], 1000000};
         result = engine->create(&one, &peer_def, &peer, error);
         if (result != SAC_OK) break;
         engine->destroy(peer);
-        def->contenders[def->contender_count++] =
-            (sac_contender){words[i], engine, words[i], strcmp(words[i], "exhaustive") == 0};
+        result = add_contender(
+            def, &(sac_contender){words[i], engine, words[i], strcmp(words[i], "exhaustive") == 0}, error);
     }
     sac_shared_scene_destroy(&one);
     return result;
@@ -72,21 +89,38 @@ static sac_result add_peers(sac_stability_def *def, char *list, sac_error *error
     const char *words[SAC_STABILITY_MOST];
     uint32_t count = cut(list, words);
     if (count == 1 && strcmp(words[0], "none") == 0) return SAC_OK;
+    if (count > SAC_STABILITY_MOST) return too_many(error);
     bool all = count == 1 && strcmp(words[0], "all") == 0;
     for (uint32_t i = 0; all && sac_peer_engine_at(i); i++) {
         const sac_peer_engine *engine = sac_peer_engine_at(i);
         if (!engine->budgeted && def->contender_count < SAC_STABILITY_MOST)
             def->contenders[def->contender_count++] = (sac_contender){engine->name, engine, NULL, true};
     }
-    for (uint32_t i = 0; !all && i < count && i < SAC_STABILITY_MOST; i++) {
+    for (uint32_t i = 0; !all && i < count; i++) {
         const sac_peer_engine *engine = sac_peer_engine_named(words[i]);
-        if (!engine || engine->budgeted || def->contender_count >= SAC_STABILITY_MOST)
+        if (!engine || engine->budgeted)
             return sac_error_set(error, SAC_ERROR_ARGUMENT,
                                  sac_peer_missing() ? sac_peer_missing() : "there are bullet and ode",
                                  "no other engine '%s'", words[i]);
-        def->contenders[def->contender_count++] = (sac_contender){engine->name, engine, NULL, true};
+        sac_result result = add_contender(def, &(sac_contender){engine->name, engine, NULL, true}, error);
+        if (result != SAC_OK) return result;
     }
     return SAC_OK;
+}
+
+static void say_same_load(const sac_stability *st)
+{
+    sac_say("\nThe same %u bodies for all at %g Hz, budget %g ms:\n\n"
+            "                 p50 ms   p99 ms   max ms   late  (machine's)   overlap mean/p99 mm   lost  "
+            "standing still\n",
+            st->same_bodies, st->same_hz, st->same_budget_us * 1e-3);
+    for (uint32_t i = 0; i < st->same_count; i++) {
+        const sac_trial *t = &st->same[i];
+        sac_say("%-14s %8.3f %8.3f %8.3f %6u  %11u   %12.2f %6.2f %6u  %12.1f %%\n",
+                st->def->contenders[i].name, t->wall.p50 * 1e-3, t->wall.p99 * 1e-3, t->wall.max * 1e-3,
+                t->misses, t->misses - t->misses_own, t->overlap.mean_mm, t->overlap.p99_mm,
+                sac_trial_lost(t), 100 * t->waiting);
+    }
 }
 
 static void say_table(sac_stability *st)
@@ -126,18 +160,9 @@ static void say_table(sac_stability *st)
             }
         sac_say("\n");
     }
-    sac_say("\nStanding still: bodies in mid-motion whose turn did not come in a frame, mean of all frames.\n"
-            "\nThe same %u bodies for all at %g Hz, budget %g ms:\n\n"
-            "                 p50 ms   p99 ms   max ms   late  (machine's)   overlap mean/p99 mm   lost  "
-            "standing still\n",
-            st->same_bodies, st->same_hz, st->same_budget_us * 1e-3);
-    for (uint32_t i = 0; i < st->same_count; i++) {
-        const sac_trial *t = &st->same[i];
-        sac_say("%-14s %8.3f %8.3f %8.3f %6u  %11u   %12.2f %6.2f %6u  %12.1f %%\n", def->contenders[i].name,
-                t->wall.p50 * 1e-3, t->wall.p99 * 1e-3, t->wall.max * 1e-3, t->misses,
-                t->misses - t->misses_own, t->overlap.mean_mm, t->overlap.p99_mm, sac_trial_lost(t),
-                100 * t->waiting);
-    }
+    sac_say(
+        "\nStanding still: bodies in mid-motion whose turn did not come in a frame, mean of all frames.\n");
+    if (st->same_count) say_same_load(st);
     sac_say(
         "\nNoise floor: an idle loop was late by %.2f us (p50), %.2f (p99), %.2f (p99.9), %.1f (max of %zu)."
         "\n",
@@ -146,7 +171,7 @@ static void say_table(sac_stability *st)
 
 int sac_cmd_stability(int argc, char **argv)
 {
-    sac_stability_def def = {.scene = "pile", .shape = "t24", .seed = SAC_SHARED_SEED};
+    sac_stability_def def = {.scene = "pile", .shape = "t24", .seed = SAC_SHARED_SEED, .precision = -1};
     const char *hz = NULL, *budgets = NULL, *policies = "jnd,round-robin,exhaustive", *peers = "all",
                *out = NULL;
     bool quick = false;
@@ -194,7 +219,7 @@ int sac_cmd_stability(int argc, char **argv)
     if (!hz) hz = quick ? "90" : "72,90,120";
     if (!budgets) budgets = quick ? "2,4" : "2,4,8";
     if (!(def.seconds > 0)) def.seconds = wake ? 10 : quick ? 3 : 6;
-    if (!(def.precision > 0)) def.precision = quick ? 0.2 : 0.05;
+    if (def.precision < 0) def.precision = quick ? 0.2 : 0.05;
     if (!def.most) def.most = quick ? 2000 : 5000;
     if (!def.most_same) def.most_same = quick ? 200 : 1000;
     def.spin_every = quick ? 8 : 4;
@@ -219,14 +244,16 @@ int sac_cmd_stability(int argc, char **argv)
     sac_stability stability = {.def = &def};
     if (out) result = sac_folder_create(out, &error);
     if (result == SAC_OK) result = sac_stability_search(&stability, &error);
-    if (result != SAC_OK) {
+    if (result != SAC_OK && !stability.held.count) {
         sac_stability_fini(&stability);
         return sac_console_fail(&error);
     }
-    /* What took tens of minutes is told before it is written. */
+    /* What took tens of minutes is told before it is written, and also when it was stopped. */
+    sac_error late;
     say_table(&stability);
-    if (out) result = sac_stability_save(&stability, out, &error);
-    if (out && result == SAC_OK) sac_say("\nReport: %s/index.html\n", out);
+    sac_result written = out ? sac_stability_save(&stability, out, &late) : SAC_OK;
+    if (out && written == SAC_OK) sac_say("\nReport: %s/index.html\n", out);
+    if (result == SAC_OK && written != SAC_OK) result = written, error = late;
     json_t *json = sac_stability_json(&stability);
     code = result == SAC_OK ? sac_console_json(json, false, SAC_EXIT_OK) : sac_console_spoilt(json, &error);
     sac_stability_fini(&stability);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -168,6 +169,37 @@ void sac_console_progress_end(void)
     console.progress_start_ns = 0;
 }
 
+const char *sac_console_bar(char out[SAC_BAR_BYTES], const char *what, float done, double seconds,
+                            uint32_t columns)
+{
+    enum { WIDEST = 32, MOST_COLUMNS = 200 };
+    char numbers[48], *end = out;
+    done = done > 0 ? fminf(done, 1) : 0;
+    int room = (int)(columns < MOST_COLUMNS ? columns : MOST_COLUMNS) - 1;
+    int length = snprintf(numbers, sizeof numbers, "%3.0f %%  %.1f s", done * 100.0f, seconds);
+    if (length > room) {
+        *out = 0;
+        return out;
+    }
+    room -= length;
+    /* What is done first, a blank behind it; then as much of the bar as is left, two blanks about it. */
+    for (size_t n; *what && room > 1 && (n = sac_text_character(what)) > 0; what += n, room--)
+        memcpy(end, what, n), end += n;
+    if (end > out) *end++ = ' ', room--;
+    int width = room - 1 < WIDEST ? room - 1 : WIDEST, full = (int)(done * (float)width + 0.5f);
+    for (int i = 0; i < width; i++) end += sprintf(end, "%s", i < full ? "█" : "░");
+    if (width > 0) *end++ = ' ';
+    memcpy(end, numbers, (size_t)length + 1);
+    return out;
+}
+
+/* Of the terminal the bar is on. */
+static uint32_t terminal_columns(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
 bool sac_console_progress(float done, void *user)
 {
     /* Seldom: what is being done may be timed, and a terminal costs the caches. */
@@ -182,11 +214,8 @@ bool sac_console_progress(float done, void *user)
         const char *what = user ? user : "";
         console.progress_last_ns = now;
         if (console.terminal) {
-            enum { WIDTH = 32 };
-            int full = (int)(done * WIDTH + 0.5f);
-            char bar[WIDTH * 3 + 1], *p = bar;
-            for (int i = 0; i < WIDTH; i++) p += sprintf(p, "%s", i < full ? "█" : "░");
-            fprintf(stderr, "\r%s %s %3.0f %%  %.1f s\033[K", what, bar, done * 100.0f, seconds);
+            char bar[SAC_BAR_BYTES];
+            fprintf(stderr, "\r%s\033[K", sac_console_bar(bar, what, done, seconds, terminal_columns()));
             console.bar_shown = true;
         } else {
             fprintf(stderr, "%s: %.0f %% after %.1f s\n", what, done * 100.0f, seconds);
@@ -196,9 +225,9 @@ bool sac_console_progress(float done, void *user)
     return !cancelled;
 }
 
-/* Bytes of the UTF-8 character `text` starts with; 0 for what is none. */
-static size_t character(const unsigned char *text)
+size_t sac_text_character(const char *bytes)
 {
+    const unsigned char *text = (const unsigned char *)bytes;
     size_t n = *text < 0x80                    ? 1
                : *text >= 0xc2 && *text < 0xe0 ? 2
                : *text >= 0xe0 && *text < 0xf0 ? 3
@@ -219,9 +248,9 @@ json_t *sac_json_text(const char *text)
     if (string) return string;
     char *clean = malloc(3 * strlen(text) + 1), *end = clean;
     if (!clean) return NULL;
-    for (const unsigned char *c = (const unsigned char *)text; *c;) {
-        size_t n = character(c);
-        memcpy(end, n ? (const char *)c : "\xef\xbf\xbd", n ? n : 3);
+    for (const char *c = text; *c;) {
+        size_t n = sac_text_character(c);
+        memcpy(end, n ? c : "\xef\xbf\xbd", n ? n : 3);
         end += n ? n : 3, c += n ? n : 1;
     }
     *end = 0;

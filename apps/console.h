@@ -8,8 +8,8 @@
  *
  * Index: sac_console_listen  sac_console_init  sac_say  sac_console_fail  sac_console_fail_usage
  *        sac_console_json  sac_console_spoilt  sac_console_progress  sac_console_progress_end
- *        sac_console_close  sac_json_number  sac_json_text  sac_text_count  sac_text_bytes
- *        sac_console_cpu_seconds
+ *        sac_console_bar  sac_console_close  sac_json_number  sac_json_text  sac_text_character
+ * sac_text_count sac_text_bytes sac_console_cpu_seconds
  */
 #ifndef SAC_APPS_CONSOLE_H
 #define SAC_APPS_CONSOLE_H
@@ -17,6 +17,8 @@
 #include <jansson.h>
 
 #include "apps/options.h"
+
+enum { SAC_BAR_BYTES = 1024 };
 
 /* Before any option is read: whether --json is among the arguments, so that a mistake in them is told that
  * way too. */
@@ -42,6 +44,10 @@ int sac_console_spoilt(json_t *object, const sac_error *error);
 /* For sac_build_def.progress: a bar on a terminal, a line every few seconds elsewhere. `user` is what is
  * being done ("baking knot"). While it is called, Ctrl-C asks the work to stop by a false result. */
 bool sac_console_progress(float done, void *user);
+/* The bar as it is shown: at most `columns` - 1 characters, for a line that wraps cannot be wiped. What is
+ * being done is cut when there is no room for it. Returns `out`. */
+const char *sac_console_bar(char out[SAC_BAR_BYTES], const char *what, float done, double seconds,
+                            uint32_t columns);
 /* Wipes the bar; call before printing anything else. */
 void sac_console_progress_end(void);
 
@@ -52,6 +58,8 @@ int sac_console_close(int code);
 json_t *sac_json_number(double value);
 /* Text from outside, a path say: what is not UTF-8 becomes U+FFFD instead of spoiling the object. */
 json_t *sac_json_text(const char *text);
+/* Bytes of the UTF-8 character `text` starts with; 0 for what is none. */
+size_t sac_text_character(const char *text);
 /* 12345 as "12,345"; `out` has room for 32. Returns `out`. */
 const char *sac_text_count(char out[32], uint64_t value);
 /* "1.5 MB". */

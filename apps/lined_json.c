@@ -257,7 +257,10 @@ static sac_result read_key(reader *r, const sac_lined_value *object, sac_lined_v
     char what[128];
     if (r->at == r->end) return wrong(r, "close it with }", "the file ends inside an object");
     if (*r->at != '"')
-        return wrong(r, *r->at == '}' ? "take out the comma before it" : "write \"key\": value",
+        return wrong(r,
+                     *r->at == '}'                    ? "take out the comma before it"
+                     : *r->at == '/' || *r->at == '#' ? "JSON has no comments"
+                                                      : "write \"key\": value",
                      "a key in \"quotes\" belongs here");
     if (object->count >= MOST_KEYS)
         return wrong(r, "use a list, or two files", "an object has more than 1024 keys");

@@ -78,7 +78,8 @@ void sac_page_add(sac_page *page, const char *format, ...)
 
 void sac_page_text(sac_page *page, const char *text)
 {
-    for (; *text; text++) {
+    for (size_t n; *text; text += n ? n : 1) {
+        n = sac_text_character(text);
         switch (*text) {
         case '&':
             append(page, "&amp;", 5);
@@ -93,7 +94,7 @@ void sac_page_text(sac_page *page, const char *text)
             append(page, "&quot;", 6);
             break;
         default:
-            append(page, text, 1);
+            append(page, n ? text : "\xef\xbf\xbd", n ? n : 3);
         }
     }
 }

@@ -35,7 +35,7 @@ void sac_page_begin(sac_page *page, const char *title, const char *lead);
 void sac_page_end(sac_page *page);
 /* HTML as it is, printf style. */
 void sac_page_add(sac_page *page, const char *format, ...) SAC_PRINTF(2, 3);
-/* Text, with what HTML would take for its own escaped. */
+/* Text, with what HTML would take for its own escaped; what is not UTF-8 becomes U+FFFD. */
 void sac_page_text(sac_page *page, const char *text);
 void sac_page_picture(sac_page *page, const sac_picture *picture, const char *alt, const char *caption);
 /* Values by level on a logarithmic scale, lines named at their ends. */

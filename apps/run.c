@@ -177,11 +177,12 @@ static sac_result summarise(runner *r, sac_error *error)
     return SAC_OK;
 }
 
-/* A run that was stopped has figures too: of the frames until then. */
+/* A run that was stopped, or that came upon an event that cannot be, has figures too: of the frames until
+ * then. */
 static sac_result run_and_sum(runner *r, sac_error *error)
 {
     sac_result result = run_frames(r, error);
-    bool stopped = result == SAC_ERROR_CANCELLED && r->run->frames;
+    bool stopped = result != SAC_OK && r->run->frames;
     if (result != SAC_OK && !stopped) return result;
     if (stopped && sac_run_looks_take(&r->looks, r->staging, r->world, r->run, NULL) != SAC_OK) return result;
     sac_result measured = sac_run_looks_measure(&r->looks, r->run, !stopped, stopped ? NULL : error);

@@ -73,7 +73,7 @@ void sac_run_page_figures(sac_page *page, const sac_run *run, const sac_run_def 
     if (def->budget_ns) {
         snprintf(value, sizeof value, "%s of %s", sac_text_count(a, run->frames - run->misses),
                  sac_text_count(b, run->frames));
-        snprintf(about, sizeof about, "frames whose own work was done within %.4g ms (and 0.25 ms of grace)",
+        snprintf(about, sizeof about, "frames whose own work was done within %.6g ms (and 0.25 ms of grace)",
                  (double)def->budget_ns * 1e-6);
         add_card(page, value, about, run->misses == 0);
         snprintf(value, sizeof value, "%.0f µs", run->overshoot_us.p999);
@@ -97,8 +97,9 @@ void sac_run_page_figures(sac_page *page, const sac_run *run, const sac_run_def 
         add_card(page, value, about, false);
     }
     snprintf(value, sizeof value, "%u lost", run->census.lost);
-    snprintf(about, sizeof about, "of %s bodies, %llu not finite; up to %s contacts at a time",
-             sac_text_count(a, run->bodies), (unsigned long long)(run->not_finite + run->census.not_finite),
+    snprintf(about, sizeof about, "of %s %s, %llu not finite; up to %s contacts at a time",
+             sac_text_count(a, run->bodies), run->bodies == 1 ? "body" : "bodies",
+             (unsigned long long)(run->not_finite + run->census.not_finite),
              sac_text_count(b, run->contacts_max));
     add_card(page, value, about, run->census.lost + run->not_finite + run->census.not_finite == 0);
     sac_page_add(page, "</div>\n<div "

@@ -90,8 +90,8 @@ static void say_row(const char *name, const sac_percentiles *p)
 void sac_run_say(const char *scene, const char *gaze, const sac_run *run, const sac_run_def *def)
 {
     char a[32], b[32], budget[48], some[64] = "";
-    snprintf(budget, sizeof budget, def->budget_ns ? "%.4g us" : "no", (double)def->budget_ns * 1e-3);
-    sac_say("%s: %s %s, %s frame%s at %.4g Hz, %s budget, policy %s, gaze %s, %u thread%s%s\n", scene,
+    snprintf(budget, sizeof budget, def->budget_ns ? "%.10g us" : "no", (double)def->budget_ns * 1e-3);
+    sac_say("%s: %s %s, %s frame%s at %.6g Hz, %s budget, policy %s, gaze %s, %u thread%s%s\n", scene,
             sac_text_count(a, run->bodies), run->bodies == 1 ? "body" : "bodies",
             sac_text_count(b, run->frames), run->frames == 1 ? "" : "s", def->hz, budget, def->policy, gaze,
             def->threads, def->threads == 1 ? "" : "s", def->credits ? ", in work credits" : "");

@@ -12,6 +12,7 @@
 #include "base/map.h"
 
 enum { MOST_NAMES = 48, MOST_POSTS = 2048 };
+#define MOST_AWAY 1e5f /* metres from the origin on each axis: as far as a world goes */
 #define FIELDS(list) list, sizeof list / sizeof *list
 
 typedef struct file_reader {
@@ -317,6 +318,10 @@ static bool read_inertia(file_reader *f, const sac_lined_value *v, float out[6])
         if (out[k] > 1.0001f * (out[(k + 1) % 3] + out[(k + 2) % 3]))
             return sac_scene_wrong(&f->r, v, "no moment can be more than the other two together",
                                    "no body has this \"inertia\"");
+    double xx = out[0], yy = out[1], zz = out[2], xy = out[3], xz = out[4], yz = out[5];
+    double det = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
+    if (!(xx * yy > xy * xy && xx * zz > xz * xz && yy * zz > yz * yz && det > 0))
+        return sac_scene_wrong(&f->r, v, "make xy, xz and yz smaller", "no body has this \"inertia\"");
     return true;
 }
 
@@ -386,9 +391,14 @@ static bool add_repeated(file_reader *f, const sac_lined_value *at, const sac_ac
                 sac_actor copy = *actor;
                 const uint32_t cell[3] = {x, y, z};
                 float square;
-                for (int k = 0; k < 3; k++)
+                for (int k = 0; k < 3; k++) {
                     copy.def.position[k] +=
                         (float)cell[k] * rep->spacing[k] + sac_rng_range(&rng, -rep->jitter, rep->jitter);
+                    if (!(fabsf(copy.def.position[k]) <= MOST_AWAY))
+                        return sac_scene_wrong(&f->r, at, "make it smaller: a body is at most 100,000 m away",
+                                               "the block reaches %g m from the origin",
+                                               (double)fabsf(copy.def.position[k]));
+                }
                 while (rep->turned) {
                     square = 0;
                     for (int k = 0; k < 4; k++)
@@ -617,6 +627,17 @@ static bool read_scene(file_reader *f, const sac_lined_value *root)
     return !(v = sac_lined_get(root, "events")) || read_list(f, v, "\"events\"", read_event);
 }
 
+/* The file's own name without its endings, as far as there is room for whole characters. */
+static void name_of_file(const char *base, char name[SAC_NAME_MOST])
+{
+    base += strspn(base, "."); /* of a hidden file */
+    if (!*base) base = "scene";
+    size_t length = strcspn(base, "."), n = length < 40 ? length : 40;
+    while (n < length && n > 0 && ((unsigned char)base[n] & 0xc0) == 0x80) n--;
+    memcpy(name, base, n);
+    name[n] = 0;
+}
+
 sac_result sac_scene_file_parse(sac_staging *out, const char *text, size_t size, const char *path,
                                 sac_error *error)
 {
@@ -624,7 +645,7 @@ sac_result sac_scene_file_parse(sac_staging *out, const char *text, size_t size,
     file_reader f = {.r = {.file = path, .error = error}, .staging = out};
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     char name[SAC_NAME_MOST];
-    snprintf(name, sizeof name, "%.*s", (int)(strcspn(base, ".") < 40 ? strcspn(base, ".") : 40), base);
+    name_of_file(base, name);
     sac_result result = sac_lined_json_parse(&json, text, size, error);
     if (result != SAC_OK) {
         sac_error_in_file(error, path);

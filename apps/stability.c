@@ -164,16 +164,23 @@ static sac_result answer(search *s)
     return SAC_OK;
 }
 
-/* The load for all: as much as ours holds at the tightest budget of the rate nearest to 90. */
-static void choose_same_load(sac_stability *st)
+/* Where all are compared: at the rate nearest to 90, with the tightest budget. */
+static void choose_same_rate(sac_stability *st)
 {
     const sac_stability_def *def = st->def;
-    uint32_t hz = 0, budget = 0, ours = 0, others = 0;
+    uint32_t hz = 0, budget = 0;
     for (uint32_t i = 1; i < def->hz_count; i++)
         if (fabs(def->hz[i] - 90) < fabs(def->hz[hz] - 90)) hz = i;
     for (uint32_t i = 1; i < def->budget_count; i++)
         if (def->budget_us[i] < def->budget_us[budget]) budget = i;
     st->same_hz = def->hz[hz], st->same_budget_us = def->budget_us[budget];
+}
+
+/* The load for all: as much as ours holds there. */
+static void choose_same_load(sac_stability *st)
+{
+    const sac_stability_def *def = st->def;
+    uint32_t ours = 0, others = 0;
     for (uint32_t c = 0; c < def->contender_count; c++) {
         const sac_held *held = sac_stability_held(st, c, st->same_hz, st->same_budget_us);
         uint32_t *most = def->contenders[c].policy ? &ours : &others;
@@ -210,6 +217,7 @@ sac_result sac_stability_search(sac_stability *stability, sac_error *error)
     const sac_stability_def *def = stability->def;
     uint64_t start = sac_time_now_ns();
     search s = {.stability = stability, .error = error};
+    choose_same_rate(stability);
     s.questions = def->contender_count * def->hz_count * def->budget_count + 1;
     sac_result result = SAC_OK;
     for (s.hz = 0; s.hz < def->hz_count; s.hz++)

@@ -347,8 +347,9 @@ static void add_summary(sac_page *page, const sac_stability *st)
                      best->bodies && !best->fails_at ? "at least " : "", sac_text_count(a, best->bodies),
                      rival ? "; " : ".");
     if (rival)
-        sac_page_add(page, "%s, the best of the others, holds %s.",
-                     st->def->contenders[rival->contender].name, sac_text_count(b, rival->bodies));
+        sac_page_add(page, "%s, the best of the others, holds %s%s.",
+                     st->def->contenders[rival->contender].name,
+                     rival->bodies && !rival->fails_at ? "at least " : "", sac_text_count(b, rival->bodies));
     sac_page_add(page, "</p>\n");
 }
 
@@ -368,11 +369,15 @@ static sac_result save_page(sac_stability *st, const char *path, sac_error *erro
         sac_page_text(&page, sac_peer_missing());
         sac_page_add(&page, ".</p>\n");
     }
+    if (st->same_count < def->contender_count)
+        sac_page_add(&page, "<p>The search was stopped. What is missing was not asked any more.</p>\n");
     add_bars(&page, st);
     add_held_table(&page, st);
-    sac_page_add(&page, "<h2>The same load for everyone</h2>\n");
-    if (!add_same_charts(&page, st)) page.failed = true;
-    add_same_table(&page, st);
+    if (st->same_count) {
+        sac_page_add(&page, "<h2>The same load for everyone</h2>\n");
+        if (!add_same_charts(&page, st)) page.failed = true;
+        add_same_table(&page, st);
+    }
     sac_page_add(&page, "<h2>How the load grows</h2>\n");
     if (!add_ramp(&page, st)) page.failed = true;
     sac_page_add(&page, "<h2>The machine itself</h2>\n");

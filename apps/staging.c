@@ -265,6 +265,48 @@ static int by_time(const void *a, const void *b)
     return (x->line > y->line) - (x->line < y->line);
 }
 
+/* ---- rehearsal ---- */
+
+/* A body enters an empty world, has done to it what the cue says, and leaves. */
+static sac_result try_cue(const sac_staging *staging, sac_world *world, const sac_cue *cue, sac_error *error)
+{
+    const sac_actor *actor = &staging->actors.data[cue->actor];
+    sac_body_def def = actor->def;
+    sac_body_id body;
+    sac_result result = sac_world_add_shape(world, &staging->props.data[actor->prop].form, &def.shape, error);
+    if (result != SAC_OK) return place_error(staging, cue->line, "event", "", error);
+    memset(def.velocity, 0, sizeof def.velocity);
+    result = sac_body_create(world, &def, &body, error);
+    if (result != SAC_OK) {
+        sac_world_remove_shape(world, def.shape, NULL);
+        return place_error(staging, actor->line, "body", actor->name, error);
+    }
+    if (cue->kind == SAC_CUE_PUSH) result = sac_body_push(world, body, cue->vector, NULL, error);
+    if (result != SAC_OK) place_error(staging, cue->line, "event", "", error);
+    sac_body_destroy(world, body, NULL);
+    sac_world_remove_shape(world, def.shape, NULL);
+    return result;
+}
+
+/* What depends on what a body weighs shows when it is pushed or comes in, which may be late in a long run:
+ * all of that is tried now. The reader of scene files knows the rest. */
+static sac_result rehearse(const sac_staging *staging, sac_error *error)
+{
+    sac_world_def def = sac_default_world_def();
+    sac_world *world = NULL;
+    sac_result result = SAC_OK;
+    if (!staging->file[0]) return SAC_OK;
+    def.bodies = 16;
+    for (size_t i = 0; i < staging->cues.count && result == SAC_OK; i++) {
+        const sac_cue *cue = &staging->cues.data[i];
+        if (cue->kind != SAC_CUE_PUSH && cue->kind != SAC_CUE_CREATE) continue;
+        if (!world) result = sac_world_create(&def, &world, error);
+        if (result == SAC_OK) result = try_cue(staging, world, cue, error);
+    }
+    sac_world_destroy(&world);
+    return result;
+}
+
 sac_result sac_staging_open(sac_staging *staging, uint32_t threads, sac_error *error)
 {
     for (size_t i = 0; i < staging->props.count; i++) {
@@ -276,7 +318,7 @@ sac_result sac_staging_open(sac_staging *staging, uint32_t threads, sac_error *e
     }
     if (staging->cues.count)
         qsort(staging->cues.data, staging->cues.count, sizeof *staging->cues.data, by_time);
-    return SAC_OK;
+    return rehearse(staging, error);
 }
 
 /* ---- raising ---- */

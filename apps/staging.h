@@ -173,7 +173,8 @@ uint32_t sac_staging_add_actor(sac_staging *staging, const char *name, uint32_t 
                                const sac_body_def *def);
 bool sac_staging_add_cue(sac_staging *staging, const sac_cue *cue);
 
-/* Read and bake what the props need, each once, with a progress bar. Errors name the scene file's line. */
+/* Read and bake what the props need, each once, with a progress bar, and try what cues of a scene file do.
+ * Errors name the scene file's line. */
 sac_result sac_staging_open(sac_staging *staging, uint32_t threads, sac_error *error);
 /* Gravity, shapes and bodies into an empty world; once more for a fresh start in another one. A body's `user`
  * is its actor's index + 1; the script's follow, by their place in script_bodies. */

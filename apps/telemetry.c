@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apps/console.h"
 #include "apps/whole_file.h"
 
 typedef struct sheet {
@@ -157,15 +158,27 @@ sac_result sac_telemetry_csv(const sac_run_row *rows, size_t count, const char *
 
 /* ---- trace ---- */
 
+/* A name that may stand between quotes in JSON. */
+static void plain_name(const char *name, char *out, size_t size)
+{
+    size_t used = 0;
+    for (size_t n; *name; name += n ? n : 1) {
+        n = sac_text_character(name);
+        size_t wanted = n ? n : 3;
+        if (used + wanted >= size) break;
+        if ((unsigned char)*name < 0x20 || *name == '"' || *name == '\\') continue;
+        memcpy(out + used, n ? name : "\xef\xbf\xbd", wanted);
+        used += wanted;
+    }
+    out[used] = 0;
+}
+
 sac_result sac_telemetry_trace(const sac_run_row *rows, size_t count, const char *name, const char *path,
                                sac_error *error)
 {
     sheet s = {0};
     char plain[64];
-    size_t n = 0;
-    for (const char *c = name; *c && n < sizeof plain - 1; c++)
-        if ((unsigned char)*c >= 0x20 && *c != '"' && *c != '\\') plain[n++] = *c;
-    plain[n] = 0;
+    plain_name(name, plain, sizeof plain);
     put(&s,
         "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
         "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"args\":{\"name\":\"saccade run %s\"}},\n"

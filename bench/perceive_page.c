@@ -10,6 +10,14 @@
 
 enum { MOST = 16 };
 
+/* As low as charts go; what was not measured is left out of them. */
+static double drawn(double jnd) { return jnd < 0.01 ? 0.01 : jnd; }
+
+static double percentile(const sac_perceive_result *r, double share)
+{
+    return sac_perceive_percentile(r, 0, SAC_PERCEIVE_RINGS - 1, share);
+}
+
 /* Budgets against the 95th percentile, a line a policy. */
 static void chart_sweep(sac_page *page, const sac_perceive_table *table)
 {
@@ -27,8 +35,7 @@ static void chart_sweep(sac_page *page, const sac_perceive_table *table)
         sac_chart_series *s = &series[count - 1];
         if (s->count == MOST) continue;
         x[count - 1][s->count] = row->what.budget_pct;
-        y[count - 1][s->count] =
-            fmax(sac_perceive_percentile(&row->all, 0, SAC_PERCEIVE_RINGS - 1, 0.95), 0.01);
+        y[count - 1][s->count] = drawn(percentile(&row->all, 0.95));
         s->count++;
     }
     sac_chart_def def = {.title = "Visible error left by budget",
@@ -57,7 +64,7 @@ static void chart_rings(sac_page *page, const sac_perceive_table *table)
             continue;
         for (uint32_t k = 0; k < SAC_PERCEIVE_RINGS; k++) {
             x[count][k] = middle[k];
-            y[count][k] = fmax(sac_perceive_percentile(&row->all, k, k, 0.95), 0.01);
+            y[count][k] = drawn(sac_perceive_percentile(&row->all, k, k, 0.95));
         }
         series[count] = (sac_chart_series){
             .name = row->what.policy, .x = x[count], .y = y[count], .count = SAC_PERCEIVE_RINGS};
@@ -86,7 +93,7 @@ static void chart_gaze(sac_page *page, const sac_perceive_table *table, bool lat
         const sac_perceive_row *row = &table->rows[i];
         if (row->sweep || row->what.budget_pct != 25 || row->what.late != late) continue;
         uint32_t t = (uint32_t)row->what.trace;
-        y[count][t] = sac_perceive_percentile(&row->all, 0, SAC_PERCEIVE_RINGS - 1, 0.95);
+        y[count][t] = percentile(&row->all, 0.95);
         by_trace[t][count] = y[count][t];
         labels[count] = row->what.policy;
         if (t + 1 == SAC_TRACE_COUNT) count++;
@@ -105,24 +112,27 @@ static void chart_gaze(sac_page *page, const sac_perceive_table *table, bool lat
 
 static void write_table(sac_page *page, const sac_perceive_table *table)
 {
-    sac_page_add(page, "<table><tr><th>policy</th><th>budget</th><th>gaze</th><th>p50</th><th>p95</th>"
-                       "<th>max</th><th>p95 of seeds, 95 %% sure</th><th>false</th><th>missed</th>"
-                       "<th>flips a pair and second</th></tr>\n");
+    sac_page_add(
+        page,
+        "<div class=\"scroll\"><table><tr><th>policy</th><th>budget</th><th>gaze</th><th>p50</th><th>p95</th>"
+        "<th>max</th><th>p95 of seeds, 95 %% sure</th><th>false</th><th>missed</th>"
+        "<th>flips a pair and second</th></tr>\n");
     for (uint32_t i = 0; i < table->row_count; i++) {
         const sac_perceive_row *row = &table->rows[i];
         if (row->sweep) continue;
         const sac_perceive_result *r = &row->all;
+        char p50[24], p95[24], low[24], high[24];
         sac_page_add(page,
-                     "<tr><td>%s</td><td>%.0f %%</td><td>%s%s</td><td>%.2f</td><td>%.2f</td><td>%.1f</td>"
-                     "<td>%.2f to %.2f</td><td>%llu</td><td>%llu</td><td>%.2f</td></tr>\n",
+                     "<tr><td>%s</td><td>%.0f %%</td><td>%s%s</td><td>%s</td><td>%s</td><td>%.1f</td>"
+                     "<td>%s to %s</td><td>%llu</td><td>%llu</td><td>%.2f</td></tr>\n",
                      row->what.policy, row->what.budget_pct, sac_trace_name(row->what.trace),
-                     row->what.late ? ", late" : "",
-                     sac_perceive_percentile(r, 0, SAC_PERCEIVE_RINGS - 1, 0.5),
-                     sac_perceive_percentile(r, 0, SAC_PERCEIVE_RINGS - 1, 0.95), r->most, row->low,
-                     row->high, (unsigned long long)r->false_contacts, (unsigned long long)r->missed_contacts,
+                     row->what.late ? ", late" : "", sac_perceive_number(p50, percentile(r, 0.5), 2, "–"),
+                     sac_perceive_number(p95, percentile(r, 0.95), 2, "–"), r->most,
+                     sac_perceive_number(low, row->low, 2, "–"), sac_perceive_number(high, row->high, 2, "–"),
+                     (unsigned long long)r->false_contacts, (unsigned long long)r->missed_contacts,
                      r->held ? (double)r->flips * SAC_PERCEIVE_HZ / (double)r->held : 0.0);
     }
-    sac_page_add(page, "</table>\n");
+    sac_page_add(page, "</table></div>\n");
 }
 
 static sac_result save_csv(const sac_perceive_table *table, const char *path, sac_error *error)
@@ -133,11 +143,13 @@ static sac_result save_csv(const sac_perceive_table *table, const char *path, sa
     for (uint32_t i = 0; i < table->row_count; i++) {
         const sac_perceive_row *row = &table->rows[i];
         const sac_perceive_result *r = &row->all;
-        sac_page_add(&csv, "%s,%g,%s,%d,%d,%g,%g,%g,%g,%g,%llu,%llu,%llu,%llu,%llu\n", row->what.policy,
+        char p50[24], p95[24], low[24], high[24];
+        sac_page_add(&csv, "%s,%g,%s,%d,%d,%s,%s,%g,%s,%s,%llu,%llu,%llu,%llu,%llu\n", row->what.policy,
                      row->what.budget_pct, sac_trace_name(row->what.trace), row->what.late, row->sweep,
-                     sac_perceive_percentile(r, 0, SAC_PERCEIVE_RINGS - 1, 0.5),
-                     sac_perceive_percentile(r, 0, SAC_PERCEIVE_RINGS - 1, 0.95), r->most, row->low,
-                     row->high, (unsigned long long)r->false_contacts, (unsigned long long)r->missed_contacts,
+                     sac_perceive_number(p50, percentile(r, 0.5), 6, ""),
+                     sac_perceive_number(p95, percentile(r, 0.95), 6, ""), r->most,
+                     sac_perceive_number(low, row->low, 6, ""), sac_perceive_number(high, row->high, 6, ""),
+                     (unsigned long long)r->false_contacts, (unsigned long long)r->missed_contacts,
                      (unsigned long long)r->flips, (unsigned long long)r->held,
                      (unsigned long long)r->samples);
     }
@@ -146,27 +158,46 @@ static sac_result save_csv(const sac_perceive_table *table, const char *path, sa
     return result;
 }
 
+static void say_needed(sac_page *page, double percent)
+{
+    char text[24];
+    sac_page_add(page, "%s<b>%s %%</b> of the work", percent > 100 ? "more than " : "",
+                 sac_perceive_number(text, percent > 100 ? 100 : percent, 0, "–"));
+}
+
+static void say_comparison(sac_page *page, const sac_perceive_table *table)
+{
+    if (isnan(table->over_sort)) {
+        sac_page_add(page, "<p>No two bodies touched in view, so there is nothing to compare.</p>\n");
+        return;
+    }
+    sac_page_add(
+        page,
+        "<p>At 25 %% over all traces the 95th percentile of round-robin is <b>%.1f</b> times that of "
+        "jnd, jnd's is <b>%.2f</b> times that of sort, and gaze 60 ms late makes it <b>%.2f</b> times "
+        "as large. For a 95th percentile below one JND jnd needs ",
+        table->over_round_robin, table->over_sort, table->late);
+    say_needed(page, table->needs_jnd);
+    sac_page_add(page, ", round-robin ");
+    say_needed(page, table->needs_round_robin);
+    sac_page_add(page, ".</p>\n");
+}
+
 sac_result sac_perceive_table_save(const sac_perceive_table *table, const char *folder, sac_error *error)
 {
     char path[4096], lead[512];
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return sac_error_set(error, SAC_ERROR_IO, "choose a folder that can be made", "cannot make %s: %s",
                              folder, strerror(errno));
-    snprintf(lead, sizeof lead,
-             "%s of %u %s, %u seeds. Each policy refines the same frames with a share of the work everything "
-             "would take; an oracle that refined everything knows the error that is left, and an eye that "
-             "looks where it looks sees it in just-noticeable differences.",
-             table->def.scene, table->def.bodies, table->def.shape, table->seeds);
+    snprintf(
+        lead, sizeof lead,
+        "%s of %u %s, %u seed%s. Each policy refines the same frames with a share of the work everything "
+        "would take; an oracle that refined everything knows the error that is left, and an eye that "
+        "looks where it looks sees it in just-noticeable differences.",
+        table->def.scene, table->def.bodies, table->def.shape, table->seeds, table->seeds == 1 ? "" : "s");
     sac_page page = {0};
     sac_page_begin(&page, "What is seen of the errors", lead);
-    sac_page_add(
-        &page,
-        "<p>At 25 %% over all traces the 95th percentile of round-robin is <b>%.1f</b> times that of "
-        "jnd, jnd's is <b>%.2f</b> times that of sort, and gaze 60 ms late makes it <b>%.2f</b> times "
-        "as large. For a 95th percentile below one JND jnd needs <b>%.0f %%</b> of the work, "
-        "round-robin %s<b>%.0f %%</b>.</p>\n",
-        table->over_round_robin, table->over_sort, table->late, fmin(table->needs_jnd, 100),
-        table->needs_round_robin > 100 ? "more than " : "", fmin(table->needs_round_robin, 100));
+    say_comparison(&page, table);
     sac_charts_begin(&page);
     chart_sweep(&page, table);
     chart_rings(&page, table);

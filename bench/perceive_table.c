@@ -109,10 +109,11 @@ static double overall(const sac_perceive_table *table, const char *policy, bool 
     return sac_perceive_percentile(&sum, 0, SAC_PERCEIVE_RINGS - 1, 0.95);
 }
 
-/* Below this nothing is seen: ratios of smaller errors say nothing. */
-static double visible(double jnd) { return fmax(jnd, 0.05); }
+/* Below this nothing is seen: ratios of smaller errors say nothing. What was not measured stays NaN. */
+static double visible(double jnd) { return jnd < 0.05 ? 0.05 : jnd; }
 
-/* Where the 95th percentile falls below one JND for good, between two steps by their logarithms. */
+/* Where the 95th percentile falls below one JND for good, between two steps by their logarithms; NaN where it
+ * was not measured. */
 static double budget_needed(const sac_perceive_table *table, const char *policy)
 {
     double needed = 101, after = 0;
@@ -120,6 +121,7 @@ static double budget_needed(const sac_perceive_table *table, const char *policy)
         const sac_perceive_row *row =
             sac_perceive_table_find(table, policy, steps[s], SAC_TRACE_FIXATION, false);
         double p95 = row ? sac_perceive_percentile(&row->all, 0, SAC_PERCEIVE_RINGS - 1, 0.95) : NAN;
+        if (isnan(p95)) return NAN;
         if (!(p95 < 1)) {
             if (needed > 100) return needed;
             double share = log(p95) / (log(p95) - log(fmax(after, 1e-3)));
@@ -128,6 +130,20 @@ static double budget_needed(const sac_perceive_table *table, const char *policy)
         needed = steps[s], after = p95;
     }
     return needed;
+}
+
+/* What all seeds come to. */
+static void compare(sac_perceive_table *table)
+{
+    table->full_credits /= table->seeds;
+    table->pairs /= table->seeds;
+    for (uint32_t i = 0; i < ROWS; i++) confide(&table->rows[i], table->seeds);
+    double jnd = overall(table, "jnd", false);
+    table->over_round_robin = overall(table, "round-robin", false) / visible(jnd);
+    table->over_sort = visible(jnd) / visible(overall(table, "sort", false));
+    table->late = visible(overall(table, "jnd", true)) / visible(jnd);
+    table->needs_jnd = budget_needed(table, "jnd");
+    table->needs_round_robin = budget_needed(table, "round-robin");
 }
 
 sac_result sac_perceive_table_run(sac_perceive_table *table, sac_error *error)
@@ -140,16 +156,17 @@ sac_result sac_perceive_table_run(sac_perceive_table *table, sac_error *error)
         result = sac_error_set(error, SAC_ERROR_MEMORY, NULL, "no memory for the table");
     if (result == SAC_OK) make_rows(table);
     char doing[] = "perceive";
-    for (uint32_t s = 0; s < table->seeds && result == SAC_OK; s++) {
-        if (!sac_console_progress((float)s / (float)table->seeds, doing)) {
-            result = sac_error_set(error, SAC_ERROR_CANCELLED, NULL, "interrupted");
+    uint32_t wanted = table->seeds;
+    table->seeds = 0;
+    for (uint32_t s = 0; s < wanted && result == SAC_OK; s++) {
+        if (!sac_console_progress((float)s / (float)wanted, doing)) {
+            result =
+                sac_error_set(error, SAC_ERROR_CANCELLED, NULL, "stopped after %u of %u seeds", s, wanted);
             break;
         }
         work.seed = SAC_SHARED_SEED + s;
         result = sac_perceive_motion_create(&table->def, work.seed, &work.motion, error);
         if (result != SAC_OK) break;
-        table->full_credits += work.motion->full_credits / table->seeds;
-        table->pairs += (double)work.motion->pairs.count / work.motion->frames / table->seeds;
         sac_parallel_for(ROWS, table->threads, run_row, &work);
         if (atomic_load(&work.failed)) {
             result = work.result;
@@ -160,19 +177,16 @@ sac_result sac_perceive_table_run(sac_perceive_table *table, sac_error *error)
             table->rows[i].p95[s] =
                 sac_perceive_percentile(&work.results[i], 0, SAC_PERCEIVE_RINGS - 1, 0.95);
         }
+        table->full_credits += work.motion->full_credits;
+        table->pairs += (double)work.motion->pairs.count / work.motion->frames;
         sac_perceive_motion_destroy(&work.motion);
+        if (result == SAC_OK) table->seeds++;
     }
     sac_console_progress_end();
     sac_free(work.results, ROWS, sizeof *work.results);
-    if (result != SAC_OK) return result;
-    for (uint32_t i = 0; i < ROWS; i++) confide(&table->rows[i], table->seeds);
-    double jnd = overall(table, "jnd", false);
-    table->over_round_robin = overall(table, "round-robin", false) / visible(jnd);
-    table->over_sort = visible(jnd) / visible(overall(table, "sort", false));
-    table->late = visible(overall(table, "jnd", true)) / visible(jnd);
-    table->needs_jnd = budget_needed(table, "jnd");
-    table->needs_round_robin = budget_needed(table, "round-robin");
-    return SAC_OK;
+    if (result != SAC_OK && result != SAC_ERROR_CANCELLED) table->seeds = 0;
+    if (table->seeds) compare(table);
+    return result;
 }
 
 void sac_perceive_table_fini(sac_perceive_table *table)
@@ -182,6 +196,15 @@ void sac_perceive_table_fini(sac_perceive_table *table)
 }
 
 /* ---- for people and programs ---- */
+
+const char *sac_perceive_number(char out[24], double value, int places, const char *none)
+{
+    if (isfinite(value))
+        snprintf(out, 24, "%.*f", places, value);
+    else
+        snprintf(out, 24, "%s", none);
+    return out;
+}
 
 static double percentile(const sac_perceive_row *row, double share)
 {
@@ -196,10 +219,10 @@ static double flips_a_second(const sac_perceive_row *row)
 void sac_perceive_table_say(const sac_perceive_table *table)
 {
     char text[32];
-    sac_say("%s of %u %s, %.0f pairs and %s credits a frame when everything is refined, %u seeds.\n"
+    sac_say("%s of %u %s, %.0f pairs and %s credits a frame when everything is refined, %u seed%s.\n"
             "Visible error left, in JNDs, of pairs in view that collide truly or apparently.\n\n",
             table->def.scene, table->def.bodies, table->def.shape, table->pairs,
-            sac_text_count(text, (uint64_t)table->full_credits), table->seeds);
+            sac_text_count(text, (uint64_t)table->full_credits), table->seeds, table->seeds == 1 ? "" : "s");
     sac_say(
         "policy        budget  gaze             p50     p95     max   p95 of seeds    false  missed  flips/s"
         "  delay ms  turned\n");
@@ -207,19 +230,28 @@ void sac_perceive_table_say(const sac_perceive_table *table)
         const sac_perceive_row *row = &table->rows[i];
         if (row->sweep) continue;
         const sac_perceive_result *r = &row->all;
+        char p50[24], p95[24], low[24], high[24];
         snprintf(text, sizeof text, "%s%s", sac_trace_name(row->what.trace), row->what.late ? ", late" : "");
-        sac_say(
-            "%-13s %4.0f %%  %-14s %6.2f  %6.2f  %6.1f  %6.2f..%-6.2f %7llu %7llu  %7.2f  %8.1f  %5.1f°\n",
-            row->what.policy, row->what.budget_pct, text, percentile(row, 0.5), percentile(row, 0.95),
-            r->most, row->low, row->high, (unsigned long long)r->false_contacts,
-            (unsigned long long)r->missed_contacts, flips_a_second(row),
-            r->delays ? r->delay_ms / (double)r->delays : 0,
-            r->directions ? r->direction_degrees / (double)r->directions : 0);
+        sac_say("%-13s %4.0f %%  %-14s %6s  %6s  %6.1f  %6s..%-6s %7llu %7llu  %7.2f  %8.1f  %5.1f°\n",
+                row->what.policy, row->what.budget_pct, text,
+                sac_perceive_number(p50, percentile(row, 0.5), 2, "-"),
+                sac_perceive_number(p95, percentile(row, 0.95), 2, "-"), r->most,
+                sac_perceive_number(low, row->low, 2, "-"), sac_perceive_number(high, row->high, 2, "-"),
+                (unsigned long long)r->false_contacts, (unsigned long long)r->missed_contacts,
+                flips_a_second(row), r->delays ? r->delay_ms / (double)r->delays : 0,
+                r->directions ? r->direction_degrees / (double)r->directions : 0);
+    }
+    if (isnan(table->over_sort)) {
+        sac_say("\nNo two bodies touched in view, so there is nothing to compare: give more --bodies, "
+                "--frames or "
+                "--skip.\n");
+        return;
     }
     sac_say("\nBudget needed for p95 < 1 JND, gaze fixed:");
     for (uint32_t p = 0; p < SWEEPERS; p++) {
         double needed = budget_needed(table, sweepers[p]);
-        sac_say("  %s %s%.0f %%", sweepers[p], needed > 100 ? "> " : "", fmin(needed, 100));
+        sac_say("  %s %s%s %%", sweepers[p], needed > 100 ? "> " : "",
+                sac_perceive_number(text, needed > 100 ? 100 : needed, 0, "-"));
     }
     sac_say(
         "\nAt 25 %%, all traces: p95 of round-robin is %.1f times that of jnd; jnd's is %.2f times that of "

@@ -96,9 +96,12 @@ static sac_result weigh(const sac_body_def *def, const sac_form *form, sac_body_
     double mass = def->mass;
     if (mass == 0) mass = own * def->density;
     if (!(mass > 1e-9 && mass <= 1e9))
-        return sac_error_set(error, SAC_ERROR_ARGUMENT, "more than 1e-9 kg, at most 1e9; 0: from the density",
-                             def->mass != 0 ? "the mass is %g kg" : "at its density the shape has %g kg",
-                             mass);
+        return sac_error_set(
+            error, SAC_ERROR_ARGUMENT,
+            def->mass != 0 ? "more than 1e-9 kg, at most 1e9; 0: from the density"
+                           : "change density or scale, or give a mass: more than 1e-9 kg, at "
+                             "most 1e9",
+            def->mass != 0 ? "the mass is %g kg" : "at its density the shape has %g kg", mass);
     cold->mass = (float)mass;
     bool given = false;
     for (int i = 0; i < 6; i++) given |= def->inertia[i] != 0;

@@ -331,12 +331,30 @@ static void exit_codes_and_errors_have_one_form(void **state)
 static void figures_of_nothing_are_null(void **state)
 {
     (void)state;
-    assert_int_equal(
-        run("perceive --quick --bodies 3 --frames 1 --skip 0 --seeds 1 --shape t24 --threads 1 --json"), 0);
+    static const char line[] =
+        "perceive --quick --bodies 3 --frames 1 --skip 0 --seeds 1 --shape t24 --threads 1 "
+        "--out nothing --json";
+    static const char *const ratios[] = {"round_robin_over_jnd", "jnd_over_sort", "late_over_on_time"};
+    static char text[MOST_OUTPUT];
+    assert_int_equal(run(line), 0);
     json_t *object = last_line();
-    assert_true(json_is_null(json_object_get(object, "round_robin_over_jnd")));
+    for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++)
+        assert_true(json_is_null(json_object_get(object, ratios[i])));
+    assert_true(json_is_null(json_object_get(json_object_get(object, "budget_for_1_jnd_pct"), "jnd")));
     assert_true(json_array_size(json_object_get(object, "runs")) > 0);
     json_decref(object);
+    /* Nor is it told to people as a number, or drawn as a small one. */
+    slurp("nothing/index.html", text);
+    assert_null(strstr(text, "nan"));
+    assert_null(strstr(text, "<circle"));
+    assert_non_null(strstr(text, "nothing to compare"));
+    slurp("nothing/perceive.csv", text);
+    assert_null(strstr(text, "nan"));
+    assert_int_equal(run("perceive --quick --bodies 3 --frames 1 --skip 0 --seeds 1 --shape t24 --threads 1"),
+                     0);
+    assert_null(strstr(out, "nan"));
+    assert_non_null(strstr(out, "1 seed."));
+    assert_non_null(strstr(out, "nothing to compare"));
 }
 
 /* A name that is not UTF-8 spoils no object. */

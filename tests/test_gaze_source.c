@@ -93,6 +93,7 @@ static void every_mistake_is_told(void **state)
     MISTAKE(2, "1 values", "0,0,0,-1\nhello\n");
     MISTAKE(2, "x is 'east', not a number", "time_s,x,y,z\n0,east,0,-1\n");
     MISTAKE(2, "left_yaw_deg is '1.5deg', not a number", "time_s,left_yaw_deg,left_pitch_deg\n0,1.5deg,0\n");
+    MISTAKE(2, "x is '0x10', not a number", "time_s,x,y,z\n0,0x10,0,-1\n");
     MISTAKE(2, "not finite", "time_s,x,y,z\n0,inf,0,0\n");
     MISTAKE(1, "not finite", "0,1e999,0,0\n");
     MISTAKE(2, "neither 0 nor 1", "time_s,valid,x,y,z\n0,2,0,0,-1\n");
@@ -121,6 +122,10 @@ static void every_mistake_is_told(void **state)
     MISTAKE(2, "out of range", "time_ns,x,y,z\n99999999999999999999,0,0,-1\n");
     MISTAKE(3, "does not come after", "time_ns,x,y,z\n500,0,0,-1\n400,0,0,-1\n");
     MISTAKE(3, "more than 1000000 seconds", "time_ns,x,y,z\n5,0,0,-1\n9000000000000000000,0,0,-1\n");
+    /* Whatever ends the lines, they are as many. */
+    MISTAKE(3, "3 values under 4 headings", "time_s,x,y,z\r0,0,0,-1\r1,0,0\r");
+    MISTAKE(4, "3 values under 4 headings", "time_s,x,y,z\r\n0,0,0,-1\r\n\r\n1,0,0\r\n");
+    MISTAKE(4, "3 values under 4 headings", "time_s,x,y,z\n\r0,0,0,-1\r1,0,0");
     /* bytes */
     MISTAKE(1, "neither of the head", "# space: moon\n0,0,0,-1\n");
     MISTAKE(2, "after the first sample", "0,0,0,-1\n# space: world\n1,0,0,-1\n");

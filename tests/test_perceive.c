@@ -1,17 +1,37 @@
 /* The perception benchmark, run as a user runs it: the same numbers with any number of threads, all keys
  * there, and an exact order never far behind. Traces of gaze by themselves. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "apps/commands.h"
+#include "apps/console.h"
 #include "bench/perceive.h"
+
+/* Ctrl-C is pressed while this seed is made ready, from 1; 0: never. */
+static uint32_t seed_to_stop_in;
+
+sac_result __real_sac_perceive_motion_create(const sac_perceive_def *def, uint64_t seed,
+                                             sac_perceive_motion **out, sac_error *error);
+sac_result __wrap_sac_perceive_motion_create(const sac_perceive_def *def, uint64_t seed,
+                                             sac_perceive_motion **out, sac_error *error);
+sac_result __wrap_sac_perceive_motion_create(const sac_perceive_def *def, uint64_t seed,
+                                             sac_perceive_motion **out, sac_error *error)
+{
+    static uint32_t seeds;
+    if (++seeds == seed_to_stop_in) raise(SIGINT);
+    return __real_sac_perceive_motion_create(def, seed, out, error);
+}
 
 /* The last line of what the program prints. */
 static json_t *run(const char *arguments)
@@ -93,11 +113,47 @@ static void traces_move_as_eyes_do(void **state)
     }
 }
 
+/* Seeds that were done before Ctrl-C are told, as if no more had been asked for. */
+static void a_stopped_run_keeps_its_seeds(void **state)
+{
+    (void)state;
+    static char line[1 << 20];
+    char words[][16] = {"--bodies", "10",        "--shape", "t24",     "--frames", "4",     "--skip",
+                        "60",       "--threads", "1",       "--seeds", "5",        "--json"};
+    enum { WORDS = sizeof words / sizeof *words };
+    char *argv[WORDS + 1] = {0};
+    for (int i = 0; i < WORDS; i++) argv[i] = words[i];
+    FILE *said = tmpfile();
+    assert_non_null(said);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (dup2(fileno(said), STDOUT_FILENO) < 0 || !freopen("/dev/null", "w", stderr)) _exit(99);
+        seed_to_stop_in = 2;
+        int code = sac_cmd_perceive(WORDS, argv);
+        _exit(sac_console_close(code));
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    rewind(said);
+    assert_non_null(fgets(line, sizeof line, said));
+    fclose(said);
+    json_t *stopped = json_loads(line, 0, NULL), *error = json_object_get(stopped, "error");
+    assert_string_equal(json_string_value(json_object_get(error, "code")), "ERROR_CANCELLED");
+    json_object_del(stopped, "error");
+    json_t *whole = run("--bodies 10 --shape t24 --frames 4 --skip 60 --threads 1 --seeds 2 --json");
+    assert_true(json_equal(stopped, whole));
+    json_decref(stopped);
+    json_decref(whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(jnd_keeps_up),
+        cmocka_unit_test(a_stopped_run_keeps_its_seeds),
         cmocka_unit_test(traces_move_as_eyes_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

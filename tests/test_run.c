@@ -252,6 +252,49 @@ static void nobody_sinks_for_want_of_a_look(void **state)
     assert_true(sum < 14);
 }
 
+/* Is it UTF-8 from end to end? Jansson takes nothing else. */
+static bool is_utf8(const char *text)
+{
+    json_t *string = json_string(text);
+    json_decref(string);
+    return string != NULL;
+}
+
+/* A scene's name is its file's, of any bytes and any length: a trace is JSON and a page UTF-8 all the same.
+ */
+static void names_spoil_no_report(void **state)
+{
+    (void)state;
+    static char text[MOST_OUTPUT];
+    static const char scene[] = "{\"shapes\": {\"a\": {\"sphere\": 1}}, \"bodies\": [{\"shape\": \"a\"}]}";
+    static const char *const names[] = {"l\xe4tin.json", "aääääääääääääääääääääää.json", ".hidden.json"};
+    static const char *const titles[] = {"<h1>l\xef\xbf\xbdtin: ", "\xc3\xa4: 1 body", "<h1>hidden: "};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char line[160];
+        put(names[i], scene);
+        snprintf(line, sizeof line, "run %s --frames 1 --credits --out named --pictures 0 --json", names[i]);
+        json_decref(run_json(line));
+        slurp("named/trace.json", text);
+        json_t *trace = json_loads(text, 0, NULL);
+        if (!trace) fail_msg("the trace of scene %zu is no JSON", i);
+        json_decref(trace);
+        slurp("named/index.html", text);
+        if (!is_utf8(text) || !strstr(text, titles[i])) fail_msg("the page of scene %zu", i);
+        assert_non_null(strstr(text, "1 frame at"));
+        assert_non_null(strstr(text, "of 1 body,"));
+    }
+}
+
+/* A budget is told as it was given, and the smallest is one. */
+static void budgets_are_told_in_full(void **state)
+{
+    (void)state;
+    expect("run pile --bodies 2 --frames 2 --credits --budget-us 16667", 0, " 16667 us budget");
+    json_t *object = run_json("run pile --bodies 2 --frames 2 --credits --budget-us 0.0000001 --json");
+    assert_true(json_number_value(json_object_get(object, "budget_us")) > 0);
+    json_decref(object);
+}
+
 static void slips_are_answered(void **state)
 {
     (void)state;
@@ -268,6 +311,16 @@ static void slips_are_answered(void **state)
     expect("run pile --policy groups:", 2, "groups:N takes 2 to 32");
     expect("run pile --gaze nobody", 2, "none");
     expect("run pile --bodies 5 --frames 5 --record no-such-folder/x.sacrec", 1, "choose another");
+    /* What a scene needs is not written over, by any name. */
+    static char text[MOST_OUTPUT];
+    put("own.spheres", "0 0 0 1\n");
+    put("own.json",
+        "{\"shapes\": {\"a\": {\"spheres\": \"own.spheres\"}}, \"bodies\": [{\"shape\": \"a\"}]}");
+    expect("run own.json --frames 1 --record ./own.spheres", 2, "--record would overwrite 'own.spheres'");
+    slurp("own.spheres", text);
+    assert_string_equal(text, "0 0 0 1\n");
+    expect("run pile --bodies 2 --frames 1 --out report --record report/frame-00000.png", 2,
+           "would both write");
     expect("run pile --bodies 0", 2, "from 1 to");
     expect("run pile --bodies 9999999", 2, "from 1 to");
 }
@@ -341,6 +394,24 @@ static void a_failed_recording_keeps_the_figures(void **state)
     json_decref(whole);
 }
 
+/* Two pushes of which each may be, but not both: known only when the second falls due. */
+static void a_failed_event_keeps_the_figures(void **state)
+{
+    (void)state;
+    put("pushed.json", "{\"gravity\": [0, 0, 0], \"shapes\": {\"a\": {\"sphere\": 1}}, \"bodies\": "
+                       "[{\"shape\": \"a\", \"name\": \"b\", "
+                       "\"mass\": 1, \"most_speed\": 10000}],\n\"events\": [{\"time\": 0.1, \"do\": "
+                       "\"push\", \"body\": \"b\", "
+                       "\"impulse\": [6000, 0, 0]},\n"
+                       "{\"time\": 0.2, \"do\": \"push\", \"body\": \"b\", \"impulse\": [6000, 0, 0]}]}");
+    assert_int_equal(run("run pushed.json --frames 60 --credits --json"), 1);
+    json_t *object = last_line(), *error = json_object_get(object, "error");
+    assert_int_equal(json_integer_value(json_object_get(error, "line")), 3);
+    assert_int_equal(json_integer_value(json_object_get(object, "frames")), 18);
+    assert_true(json_is_number(json_object_get(json_object_get(object, "jnd_left"), "max")));
+    json_decref(object);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -350,9 +421,12 @@ int main(void)
         cmocka_unit_test(scene_files_run),
         cmocka_unit_test(overlap_is_measured_or_unknown),
         cmocka_unit_test(nobody_sinks_for_want_of_a_look),
+        cmocka_unit_test(names_spoil_no_report),
+        cmocka_unit_test(budgets_are_told_in_full),
         cmocka_unit_test(slips_are_answered),
         cmocka_unit_test(every_scene_and_policy_runs),
         cmocka_unit_test(a_failed_recording_keeps_the_figures),
+        cmocka_unit_test(a_failed_event_keeps_the_figures),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

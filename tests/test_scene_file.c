@@ -81,6 +81,7 @@ static void syntax_is_told_by_line(void **state)
         {1, "control character", "{\"name\": \"\x01\"}"},
         {1, "'True' is not JSON", "{\"name\": True}"},
         {1, "no comments", "// hello\n{}"},
+        {2, "no comments", "{\"frames\": 3,\n// hello\n\"gravity\": [0, 0, 0]}"},
         {2, "follows the end", "{}\n{}"},
         {1, "must be an object", "[]"},
     };
@@ -173,6 +174,12 @@ static void meaning_is_told_by_line(void **state)
         {3, "goes with a \"mass\"", BODIES("{\"shape\": \"ball\", \"inertia\": [1,1,1]}")},
         {3, "must be positive", BODIES("{\"shape\": \"ball\", \"mass\": 1, \"inertia\": [1,-1,1]}")},
         {3, "no body has this", BODIES("{\"shape\": \"ball\", \"mass\": 1, \"inertia\": [1,1,5]}")},
+        {4, "no body has this",
+         BODIES("{\"shape\": \"ball\", \"mass\": 1,\n\"inertia\": [1,1,1,0.9,0.9,-0.9]}")},
+        {4, "the block reaches 110000 m",
+         BODIES("{\"shape\": \"ball\",\n\"repeat\": {\"count\": [30, 1, 1], \"spacing\": [1e4, 1, 1]}, "
+                "\"position\": "
+                "[1e5, 0, 0]}")},
         {4, "already, in line 3",
          BODIES("{\"shape\": \"ball\", \"name\": \"a\"},\n{\"shape\": \"ball\", \"name\": \"a\"}")},
         {3, "true or false", BODIES("{\"shape\": \"ball\", \"sensor\": 1}")},
@@ -324,6 +331,29 @@ static void no_damage_goes_wrong(void **state)
         }
 }
 
+/* What depends on what bodies weigh, and would come late in a run, is told before it. */
+static void late_events_are_tried_first(void **state)
+{
+    (void)state;
+    static const mistake list[] = {
+        {4, "push less hard",
+         EVENTS("{\"time\": 900, \"do\": \"push\", \"body\": \"b\", \"impulse\": [1e7, 0, 0]}")},
+        {3, "give a mass",
+         "{\"shapes\": {\"ball\": {\"sphere\": 1000}},\n\"bodies\": [\n{\"shape\": \"ball\", \"name\": "
+         "\"b\", \"later\": "
+         "true}],\n\"events\": [{\"time\": 900, \"do\": \"create\", \"body\": \"b\"}]}"},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        sac_error error;
+        char text[768];
+        assert_int_equal(parse(list[i].text, &error), SAC_OK);
+        assert_int_not_equal(sac_staging_open(&staging, 1, &error), SAC_OK);
+        assert_int_equal(error.line, list[i].line);
+        if (!strstr(sac_error_text(&error, text, sizeof text), list[i].said)) fail_msg("%s", text);
+        sac_staging_fini(&staging);
+    }
+}
+
 static void errors_in_other_files_name_the_scene(void **state)
 {
     (void)state;
@@ -450,6 +480,7 @@ int main(void)
         cmocka_unit_test(all_that_can_be_said_comes_out),
         cmocka_unit_test(the_fastest_is_taken_by_a_world),
         cmocka_unit_test(no_damage_goes_wrong),
+        cmocka_unit_test(late_events_are_tried_first),
         cmocka_unit_test(errors_in_other_files_name_the_scene),
         cmocka_unit_test(built_in_scenes_are_what_they_say),
         cmocka_unit_test(gaze_starts_with_the_scene),

@@ -1,5 +1,45 @@
 /* saccade stability and bench peers as a user meets them: a run of a moment, looked at from outside. */
+#include <signal.h>
+
+#include "apps/commands.h"
+#include "apps/console.h"
+#include "bench/trial.h"
 #include "tests/program_play.h"
+
+/* Ctrl-C is pressed when this many trials were run; 0: never. */
+static uint32_t trials_before_stop;
+
+sac_result __real_sac_trial_run(const sac_trial_def *def, sac_noise_floor *floor, sac_trial *out_trial,
+                                sac_error *error);
+sac_result __wrap_sac_trial_run(const sac_trial_def *def, sac_noise_floor *floor, sac_trial *out_trial,
+                                sac_error *error);
+sac_result __wrap_sac_trial_run(const sac_trial_def *def, sac_noise_floor *floor, sac_trial *out_trial,
+                                sac_error *error)
+{
+    static uint32_t trials;
+    if (trials_before_stop && trials++ == trials_before_stop) raise(SIGINT);
+    return __real_sac_trial_run(def, floor, out_trial, error);
+}
+
+/* The command in a process of its own, which is stopped on the way. */
+static int run_stopped(uint32_t trials, char **words, int count)
+{
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (chdir(folder) != 0 || !freopen(".stdout", "w", stdout) || !freopen(".stderr", "w", stderr))
+            _exit(99);
+        trials_before_stop = trials;
+        int code = sac_cmd_stability(count, words);
+        _exit(sac_console_close(code));
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    slurp(".stdout", out);
+    slurp(".stderr", err);
+    if (!WIFEXITED(status)) fail_msg("ended by signal %d\n%s", WTERMSIG(status), err);
+    return WEXITSTATUS(status);
+}
 
 /* In a build without other engines there may be nobody but ours. */
 static bool has_peer(void)
@@ -64,13 +104,46 @@ static void report_is_whole(void **state)
     json_decref(object);
 }
 
+/* What was found in tens of minutes is told and written, though the rest is not there. */
+static void a_stopped_search_keeps_what_it_found(void **state)
+{
+    (void)state;
+    static char text[MOST_OUTPUT];
+    char words[][40] = {"--hz",   "90,120", "--budgets-ms", "100", "--policies", "jnd",    "--peers", "none",
+                        "--most", "4",      "--seconds",    "0.1", "--out",      "halted", "--json"};
+    enum { WORDS = sizeof words / sizeof *words };
+    char *argv[WORDS + 1] = {0};
+    for (int i = 0; i < WORDS; i++) argv[i] = words[i];
+    /* A load of four is all that is asked of each rate; then there is the same load for all. */
+    for (uint32_t trials = 1; trials <= 2; trials++) {
+        assert_int_equal(run_stopped(trials, argv, WORDS), 1);
+        json_t *object = last_line(), *error = json_object_get(object, "error");
+        assert_string_equal(json_string_value(json_object_get(error, "code")), "ERROR_CANCELLED");
+        assert_int_equal(json_array_size(json_object_get(object, "held")), trials);
+        assert_int_equal(json_array_size(json_object_get(object, "same_load")), 0);
+        assert_true(json_is_number(json_object_get(json_object_get(object, "noise_floor_us"), "max")));
+        json_decref(object);
+        slurp("halted/index.html", text);
+        assert_non_null(strstr(text, "The search was stopped"));
+        assert_non_null(strstr(text, "at least 4 bodies"));
+        assert_null(strstr(text, "The same load for everyone"));
+        assert_null(strstr(text, "nan"));
+        slurp("halted/trials.csv", text);
+    }
+    assert_int_equal(run_stopped(1, argv, WORDS - 1), 1); /* for people */
+    assert_non_null(strstr(out, "jnd "));
+    assert_null(strstr(out, "The same "));
+}
+
 static void wrong_words_are_told(void **state)
 {
     (void)state;
     expect("stability --hz 0", 2, "--hz");
     expect("stability --hz 90,", 2, "--hz");
     expect("stability --hz 90,90", 2, "--hz");
+    expect("stability --hz 0x50", 2, "--hz");
     expect("stability --budgets-ms 2,x", 2, "--budgets-ms");
+    expect("stability --policies jnd,sort,jnd", 2, "'jnd' is given twice");
     expect("stability --policies none --peers none", 2, "nobody");
     expect("stability --peers havok", 2, "havok");
     expect("bench peers --scene heap", 2, "no such row");
@@ -106,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stability_answers),
         cmocka_unit_test(report_is_whole),
+        cmocka_unit_test(a_stopped_search_keeps_what_it_found),
         cmocka_unit_test(wrong_words_are_told),
         cmocka_unit_test(peers_print_their_row),
     };

@@ -89,7 +89,7 @@ static bool is_number(const char *value, double *out)
 {
     char *end;
     *out = strtod(value, &end);
-    return end != value && !*end;
+    return end != value && !*end && !strpbrk(value, "xX"); /* hexadecimals are a slip, not a direction */
 }
 
 /* ---- the line of headings ---- */
@@ -381,7 +381,6 @@ static sac_result read_comment(reader *r, const char *text)
 
 static sac_result read_line(reader *r, char *text)
 {
-    text[strcspn(text, "\r")] = 0;
     char first = text[strspn(text, " \t")];
     if (!first) return SAC_OK;
     if (first == '#') return read_comment(r, text);
@@ -405,10 +404,13 @@ sac_result sac_gaze_table_parse(sac_gaze_table *out_table, const char *text, siz
     sac_result result = SAC_OK;
     size_t at = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     while (at < size && result == SAC_OK) {
-        const char *start = text + at, *stop = memchr(start, '\n', size - at);
-        size_t length = stop ? (size_t)(stop - start) : size - at;
+        /* LF, CR and CRLF each end one line. */
+        const char *start = text + at;
+        size_t length = 0;
+        while (length < size - at && start[length] != '\n' && start[length] != '\r') length++;
         char copy[MOST_LINE];
         at += length + 1;
+        if (at < size && start[length] == '\r' && text[at] == '\n') at++;
         r.line++;
         if (length >= sizeof copy || memchr(start, 0, length)) {
             result = bad(&r, "write a sample a line", "the line is longer than 4095 characters or not text");
