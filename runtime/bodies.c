@@ -265,7 +265,9 @@ static void obey_limits(sac_world *world, uint32_t slot)
 
 static uint32_t plain(const sac_body_cold *cold)
 {
-    return cold->gravity_scale == 1 && cold->linear_damping == 0 ? SAC_BODY_PLAIN : 0;
+    /* One that comes to a limit of its own stays behind the others. */
+    bool unlimited = cold->most_speed >= sac_default_body_def().most_speed;
+    return cold->gravity_scale == 1 && cold->linear_damping == 0 && unlimited ? SAC_BODY_PLAIN : 0;
 }
 
 /* And what touches it: what lay on it must not hang in the air. A support that does not yield is in no

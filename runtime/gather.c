@@ -1,92 +1,12 @@
 /* Pairs into the agenda: those of simulated bodies that may meet this frame. A pair whose space-time bounds
  * cannot meet yet, or that was found apart and has not moved enough since, is not looked at. */
 #include "base/simd.h"
-#include "runtime/world_internal.h"
+#include "runtime/couple_internal.h"
 
 #include <string.h>
-
-/* How much faster than falling a velocity may change before what was concluded from it is void. */
-static const float ACCELERATION_MARGIN = 10;
-/* The same for two that fall together and touch nothing: that they begin to is told. A step in a turn and one
- * without differ by a part of what gravity does in it. */
-static const float FREE_MARGIN = 0.1f, STEPPED = 0.2f;
-enum { MOST_SKIP = 90 };
-/* To find those about a body takes as long as to tell so many. */
-enum { ALARMS_A_BODY = 4 };
-
-/* A and b as their pair has them, and how they move against each other. */
-typedef struct couple {
-    uint32_t a, b;
-    const sac_body_hot *x, *y;
-    float d[3], distance; /* between the centres; -1: one of them has no end */
-    float motion;         /* how far their surfaces may come closer this frame */
-} couple;
-
 static float length3(const float v[3]) { return sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
-/* How fast turning moves the farthest point of a body; nothing without end turns. */
-static float turn_now(const sac_body_hot *hot)
-{
-    return hot->radius < 1e18f ? length3(hot->w) * hot->radius : 0;
-}
-static float turn_of(const sac_world *world, uint32_t slot)
-{
-    return world->flags[slot] & SAC_BODY_CHOSEN ? world->turn[slot] : turn_now(&world->hot[slot]);
-}
-
-/* One whose turn it is not stands still, whatever its velocity says. */
-static void speed_of(const sac_world *world, uint32_t slot, float out[3])
-{
-    const float *v = world->hot[slot].v;
-    bool moves = world->flags[slot] & SAC_BODY_CHOSEN || !sac_body_dynamic(world, slot) ||
-                 !sac_world_starves(world) || sac_body_flies(world, slot);
-    for (int i = 0; i < 3; i++) out[i] = moves ? v[i] : 0;
-}
-
-static couple couple_of(const sac_world *world, uint32_t a, uint32_t b)
-{
-    couple c;
-    c.a = a, c.b = b, c.x = &world->hot[a], c.y = &world->hot[b];
-    float u[3], v[3], turn = turn_of(world, a) + turn_of(world, b);
-    speed_of(world, a, u);
-    speed_of(world, b, v);
-    for (int i = 0; i < 3; i++) {
-        c.d[i] = c.y->centre[i] - c.x->centre[i];
-        v[i] -= u[i];
-    }
-    bool ends = c.x->radius < 1e18f && c.y->radius < 1e18f;
-    c.distance = ends ? length3(c.d) : -1;
-    float speed = length3(v);
-    c.motion = (speed + turn + world->gravity_size * world->step_dt) * world->step_dt;
-    return c;
-}
-
-/* Frames until the two horns may meet, 0: now. */
-static uint32_t frames_apart(const sac_world *world, const couple *c, float margin, bool *out_together)
-{
-    if (c->distance < 0) return 0;
-    float gap = c->distance - c->x->radius - c->y->radius - margin;
-    if (!(gap > 0)) return 0;
-    float one = 0, other = 0;
-    for (int i = 0; i < 3; i++) {
-        one += c->x->v[i] * c->d[i];
-        other -= c->y->v[i] * c->d[i];
-    }
-    float closing = one + other;
-    uint32_t either = world->flags[c->a] | world->flags[c->b], both = world->flags[c->a] & world->flags[c->b];
-    const uint32_t falling = SAC_BODY_PLAIN | SAC_BODY_YIELDS | SAC_BODY_AWAKE;
-    bool together = (both & falling) == falling && !(world->touches[c->a] | world->touches[c->b]) &&
-                    !(either & (SAC_BODY_HELD | SAC_BODY_SOFT | SAC_BODY_STOPPED));
-    *out_together = together;
-    /* Where time is short either may have to stand still while the other moves on. */
-    if (!together && sac_world_starves(world)) closing = fmaxf(closing, fmaxf(one, other));
-    closing = closing / c->distance + (together ? STEPPED * world->gravity_size * world->longest_dt : 0);
-    float M = 2 * (together ? FREE_MARGIN : world->gravity_size + ACCELERATION_MARGIN);
-    float frames = sac_horn_meet(gap, closing, M) / world->longest_dt;
-    return frames >= MOST_SKIP ? MOST_SKIP : (uint32_t)frames;
-}
-
-static void middle(const couple *c, float out[3])
+static void middle(const sac_couple *c, float out[3])
 {
     /* The point that divides the line of centres by the radii; beside something without end, the near side.
      */
@@ -106,7 +26,7 @@ static float smaller(float a, float b) { return a < b ? a : b; }
 
 /* How far the contacts kept of a pair have slid since it was read, as an eye sees it: others, not kept, have
  * come to bear. No farther than the bodies went, and less when they went together. */
-static float slide_of(const sac_world *world, uint32_t p, const couple *c, float travel)
+static float slide_of(const sac_world *world, uint32_t p, const sac_couple *c, float travel)
 {
     const float unseen = 1e-4f; /* metres */
     if (!world->manifolds[p].count || !(travel > unseen) || !world->focus.eye_count) return 0;
@@ -119,26 +39,16 @@ static float slide_of(const sac_world *world, uint32_t p, const couple *c, float
 /* A manifold keeps four points of all that were near. What rocks leaves them and is borne by others that are
  * not known until it has moved by the pair's margin: too late to come to rest, however little of it is seen.
  */
-static bool rocks(const sac_world *world, uint32_t p, const couple *c, float travel)
+static bool rocks(const sac_world *world, uint32_t p, const sac_couple *c, float travel)
 {
     if (world->manifolds[p].count < SAC_MANIFOLD_POINTS || !(travel > 0.05f * world->def.margin))
         return false;
     const float slow = 10 * world->def.sleep_speed;
-    return length3(c->x->v) + turn_of(world, c->a) < slow && length3(c->y->v) + turn_of(world, c->b) < slow;
+    return length3(c->x->v) + sac_turn_of(world, c->a) < slow &&
+           length3(c->y->v) + sac_turn_of(world, c->b) < slow;
 }
 
-static void clear_no_longer(sac_world *world, uint32_t slot, uint32_t until)
-{
-    if (until < world->clear_until[slot]) world->clear_until[slot] = until;
-}
-
-/* One is in the way of the other, which will not give way. */
-static bool is_blow(const sac_world *world, const couple *c, uint32_t either)
-{
-    return either & SAC_BODY_STRUCK && (sac_body_strikes(world, c->a) || sac_body_strikes(world, c->b));
-}
-
-static void add(sac_world *world, uint32_t p, const couple *c, float margin)
+static void add(sac_world *world, uint32_t p, const sac_couple *c, float margin)
 {
     sac_pair_memory *memory = &world->memory[p];
     const sac_pair_watch *watch = &world->watch[p];
@@ -148,8 +58,8 @@ static void add(sac_world *world, uint32_t p, const couple *c, float margin)
     uint32_t e = sac_agenda_add(agenda, form_a, sac_body_form_pose(world, c->a), form_b,
                                 sac_body_form_pose(world, c->b), margin);
     if (e == UINT32_MAX) {
-        clear_no_longer(world, c->a, 0);
-        clear_no_longer(world, c->b, 0);
+        sac_clear_no_longer(world, c->a, 0);
+        sac_clear_no_longer(world, c->b, 0);
         return;
     }
     float region[3];
@@ -183,7 +93,7 @@ static void add(sac_world *world, uint32_t p, const couple *c, float margin)
     uint32_t age = world->frame - memory->refined;
     agenda->age[e] = (uint16_t)(age > UINT16_MAX ? UINT16_MAX : age);
     uint32_t either = world->flags[c->a] | world->flags[c->b];
-    bool first = either & (SAC_BODY_HELD | SAC_BODY_NEAR_HAND) || is_blow(world, c, either);
+    bool first = either & (SAC_BODY_HELD | SAC_BODY_NEAR_HAND) || sac_couple_is_blow(world, c, either);
     agenda->flags[e] = (uint8_t)((first ? SAC_AGENDA_TOP : 0) | (memory->sensor ? SAC_AGENDA_SENSOR : 0) |
                                  (rocks(world, p, c, travel) ? SAC_AGENDA_STALE : 0));
     if (world->def.weight || world->tape.weigh) {
@@ -193,140 +103,6 @@ static void add(sac_world *world, uint32_t p, const couple *c, float margin)
         agenda->weight[e] = sac_tape_weigh(&world->tape, w >= 0 ? (w <= 1000 ? w : 1000) : 0);
     }
     memory->levels = (uint8_t)(form_a->levels > form_b->levels ? form_a->levels : form_b->levels);
-}
-
-static float margin_of(const sac_world *world, const couple *c)
-{
-    uint32_t either = world->flags[c->a] | world->flags[c->b];
-    bool blow = is_blow(world, c, either);
-    float thin = smaller(c->x->thickness, c->y->thickness);
-    float margin = world->def.margin + (blow ? c->motion : smaller(c->motion, 0.5f * thin));
-    if (either & SAC_BODY_SOFT) margin += sac_world_soft_margin(world, c->a, c->b);
-    return margin;
-}
-
-/* Before when they cannot meet; false: they may now. */
-static bool foresee(const sac_world *world, sac_pair_watch *watch, const couple *c, float margin)
-{
-    uint32_t frames = frames_apart(world, c, margin, &watch->together);
-    /* What was foreseen before may have counted on falling together. */
-    watch->skip_until = frames ? world->frame + frames : 0;
-    if (!frames) return false;
-    watch->skip_set = world->frame;
-    return true;
-}
-
-void sac_pair_foresee(sac_world *world, uint32_t p)
-{
-    const sac_broad_pair *pair = &world->broad->pairs[p];
-    sac_pair_watch *watch = &world->watch[p];
-    couple c = couple_of(world, pair->a, pair->b);
-    foresee(world, watch, &c, margin_of(world, &c));
-    clear_no_longer(world, pair->a, watch->skip_until);
-    clear_no_longer(world, pair->b, watch->skip_until);
-}
-
-void sac_world_expect(sac_world *world, float dt)
-{
-    const float more = 1.05f * dt;
-    bool holds = dt <= world->longest_dt;
-    world->longest_dt = holds ? fmaxf(more, 0.98f * world->longest_dt) : more;
-    if (holds) return;
-    for (uint32_t i = 0; i < world->slot_count; i++) {
-        world->hot[i].jolt = world->frame;
-        world->clear_until[i] = world->box_until[i] = 0;
-    }
-}
-
-/* Those about it may fly on for this frame and no longer; `only_together`: of those that counted on it to
- * fall as they do. */
-static void alarm(sac_world *world, uint32_t slot, bool only_together)
-{
-    sac_broad_row row;
-    sac_broad_rows(world->broad, &slot, 1, &row);
-    for (uint32_t i = 0; i < row.count; i++)
-        if (!only_together || world->watch[row.mates[i].pair].together ||
-            world->watch[row.mates[i].pair].touching)
-            clear_no_longer(world, row.mates[i].other, world->frame + 1);
-}
-
-void sac_body_startle(sac_world *world, uint32_t slot)
-{
-    sac_body_hot *hot = &world->hot[slot];
-    /* What was concluded in this frame was so before this. */
-    bool known = hot->jolt == world->frame + 1 || hot->halt == world->frame + 1;
-    hot->jolt = world->frame + 1;
-    world->clear_until[slot] = world->box_until[slot] = 0;
-    if (!known) alarm(world, slot, false);
-}
-
-void sac_body_look_again(sac_world *world, uint32_t slot)
-{
-    const sac_broad *broad = world->broad;
-    if (world->touches[slot] || world->flags[slot] & (SAC_BODY_SOFT | SAC_BODY_STOPPED) ||
-        !sac_body_dynamic(world, slot)) {
-        sac_body_startle(world, slot);
-        return;
-    }
-    world->hot[slot].jolt = world->frame;
-    world->clear_until[slot] = UINT32_MAX;
-    world->box_until[slot] = 0;
-    for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot))
-        sac_pair_foresee(world, p);
-}
-
-uint32_t sac_body_stop(sac_world *world, uint32_t slot, bool closely, uint32_t *list, uint32_t count)
-{
-    const sac_broad *broad = world->broad;
-    world->flags[slot] |= SAC_BODY_STOPPED;
-    world->hot[slot].halt = world->frame;
-    world->clear_until[slot] = 0;
-    for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
-        const sac_broad_pair *pair = &broad->pairs[p];
-        sac_pair_watch *watch = &world->watch[p];
-        uint32_t other = pair->a == slot ? pair->b : pair->a;
-        if (!(watch->together | watch->touching) || world->clear_until[other] <= world->frame) continue;
-        const uint32_t awake = SAC_BODY_YIELDS | SAC_BODY_AWAKE, any = awake | SAC_BODY_CHOSEN;
-        bool flies = (world->flags[other] & any) == awake && sac_body_flies(world, other);
-        uint32_t until = 0;
-        if (!watch->touching && !closely) until = world->frame + 1;
-        if (!watch->touching && closely) {
-            couple c = couple_of(world, pair->a, pair->b);
-            if (foresee(world, watch, &c, margin_of(world, &c))) until = watch->skip_until;
-        }
-        clear_no_longer(world, other, until);
-        if (!flies || world->clear_until[other] > world->frame) continue;
-        world->flags[other] |= SAC_BODY_STOPPED;
-        list[count++] = other;
-    }
-    return count;
-}
-
-/* Until when they cannot meet, if what that was concluded from still holds; 0: they may now. Without
- * branches: it is as good as random which pairs those are. */
-static uint32_t apart_until(const sac_pair_watch *watch, const sac_body_hot *x, const sac_body_hot *y)
-{
-    uint32_t jolt = x->jolt > y->jolt ? x->jolt : y->jolt, halt = x->halt > y->halt ? x->halt : y->halt;
-    halt = watch->together ? halt : 0;
-    jolt = jolt > halt ? jolt : halt;
-    return watch->skip_set >= jolt ? watch->skip_until : 0;
-}
-
-void sac_body_halt(sac_world *world, uint32_t slot)
-{
-    sac_body_hot *hot = &world->hot[slot];
-    bool known = hot->jolt == world->frame + 1 || hot->halt == world->frame + 1;
-    hot->halt = world->frame + 1;
-    world->clear_until[slot] = 0;
-    if (known) return;
-    world->halts += ALARMS_A_BODY + world->listed[slot];
-    if (world->halts <= world->alarms) {
-        alarm(world, slot, true);
-        return;
-    }
-    const sac_box *box = &world->broad->boxes[slot];
-    sac_box_add(&world->alarmed, box->low);
-    sac_box_add(&world->alarmed, box->high);
 }
 
 /* They were found apart by more than the pair's margin and have not moved that far since. */
@@ -341,10 +117,10 @@ static bool consider(sac_world *world, uint32_t p, uint32_t one, uint32_t other)
 {
     sac_pair_watch *watch = &world->watch[p];
     const sac_body_hot *x = &world->hot[one], *y = &world->hot[other];
-    if (apart_until(watch, x, y) > world->frame || still_apart(watch, x, y)) return false;
-    couple c = couple_of(world, one < other ? one : other, one < other ? other : one);
-    float margin = margin_of(world, &c);
-    if (foresee(world, watch, &c, margin)) {
+    if (sac_apart_until(watch, x, y) > world->frame || still_apart(watch, x, y)) return false;
+    sac_couple c = sac_couple_of(world, one < other ? one : other, one < other ? other : one);
+    float margin = sac_couple_margin(world, &c);
+    if (sac_couple_foresee(world, watch, &c, margin)) {
         world->manifolds[p].count = 0;
         return false;
     }
@@ -394,7 +170,7 @@ static void pass_over(sac_world *world, uint32_t slot, listed *list)
     for (uint32_t i = 0; i < list->count; i++) {
         sac_broad_mate mate = list->mates[i];
         sac_pair_watch *watch = &world->watch[mate.pair];
-        uint32_t until = apart_until(watch, &own, &hot[mate.other]);
+        uint32_t until = sac_apart_until(watch, &own, &hot[mate.other]);
         bool done = ((until > frame) | still_apart(watch, &own, &hot[mate.other])) & !watch->touching;
         watch->seen = frame;
         clear_both(world, slot, mate.other, done ? until : UINT32_MAX);
@@ -428,7 +204,7 @@ static void gather_pair(sac_world *world, uint32_t p, uint32_t slot, uint32_t ot
             sac_world_event(world, SAC_CONTACT_END, p, 0, 0);
         }
     }
-    clear_both(world, slot, other, apart_until(watch, &world->hot[slot], &world->hot[other]));
+    clear_both(world, slot, other, sac_apart_until(watch, &world->hot[slot], &world->hot[other]));
 }
 
 /* A kinematic body at rest has nothing to say to those who sleep. */
@@ -472,7 +248,7 @@ void sac_world_gather(sac_world *world)
         world->flags[slot] &= ~(uint32_t)(SAC_BODY_PASSES | SAC_BODY_STOPPED);
         world->extra[i] = world->clear_until[slot];
         world->clear_until[slot] = UINT32_MAX;
-        world->turn[slot] = turn_now(&world->hot[slot]);
+        world->turn[slot] = sac_turn_now(&world->hot[slot]);
     }
     /* After something else had the caches this takes twice as long as predicted: those that find no time
      * wait. */
@@ -499,7 +275,7 @@ void sac_world_gather(sac_world *world)
         }
         if (!goes) {
             world->flags[slot] &= ~(uint32_t)SAC_BODY_CHOSEN;
-            clear_no_longer(world, slot, world->active[slot] ? 0 : world->extra[i]);
+            sac_clear_no_longer(world, slot, world->active[slot] ? 0 : world->extra[i]);
             world->report.rungs[SAC_RUNG_BODIES]++;
             continue;
         }

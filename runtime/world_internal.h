@@ -484,7 +484,7 @@ static inline double sac_cost_learned(double mean, double actual_ns, double rate
  * holds. */
 #define SAC_LONGEST_USUAL_STEP (1.0f / 72)
 void sac_world_expect(sac_world *world, float dt);
-/* gather.c: what a new pair lets its bodies do unseen. */
+/* foresee.c: what a new pair lets its bodies do unseen. */
 void sac_pair_foresee(sac_world *world, uint32_t pair);
 /* Its velocity is not what those about it counted on: what they concluded from that is void. */
 void sac_body_startle(sac_world *world, uint32_t slot);
