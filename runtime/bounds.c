@@ -13,6 +13,8 @@ static const float ALONE_FRAMES = 8;
 enum { SPREAD_FRAMES = 1 };
 /* What it takes to find out. */
 enum { CREDITS_A_LOOK = 160, CREDITS_A_STOP = 800 };
+/* So many that stop are told of whatever the time. */
+enum { FEW_STOPS = 64 };
 /* Of its thickness. */
 static const float BEYOND = 0.01f;
 /* What tumbles turns this much farther in a step than its spin says. */
@@ -173,6 +175,28 @@ static uint32_t place_unseen(sac_world *world, uint32_t count, float dt, uint32_
     return placed;
 }
 
+static void stop_untold(sac_world *world, uint32_t slot)
+{
+    world->flags[slot] |= SAC_BODY_STOPPED;
+    world->hot[slot].halt = world->frame;
+    world->clear_until[slot] = 0;
+}
+
+/* There is no time to tell those about each of them: all that fly where they are stop too. */
+static void stop_all_about(sac_world *world, const uint32_t *list, uint32_t stopped, uint32_t count)
+{
+    sac_box where = sac_box_empty();
+    for (uint32_t i = 0; i < stopped; i++) {
+        stop_untold(world, list[i]);
+        sac_box_add(&where, world->broad->boxes[list[i]].low);
+        sac_box_add(&where, world->broad->boxes[list[i]].high);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (sac_boxes_overlap(&world->broad->boxes[world->extra[i]], &where))
+            stop_untold(world, world->extra[i]);
+    sac_world_spend(world, 20u * count);
+}
+
 /* Those whose box does not hold them stop before anybody has moved, and with them whoever would run into
  * them. */
 static void stop_unseen(sac_world *world, uint32_t count, float dt, sac_stop *stop)
@@ -188,6 +212,10 @@ static void stop_unseen(sac_world *world, uint32_t count, float dt, sac_stop *st
     }
     for (uint32_t i = 0; i < stopped; i++) {
         bool late = sac_stop_reached(stop);
+        if (late && stopped - i > FEW_STOPS) {
+            stop_all_about(world, list + i, stopped - i, count);
+            break;
+        }
         stopped = sac_body_stop(world, list[i], !late, list, stopped);
         if (late)
             sac_world_spend(world, CREDITS_A_STOP / 4);
@@ -201,7 +229,7 @@ static void stop_unseen(sac_world *world, uint32_t count, float dt, sac_stop *st
 static uint64_t limit_at(const sac_world *world, uint64_t now)
 {
     if (world->step_deadline_ns == UINT64_MAX) return UINT64_MAX;
-    double left = world->step_deadline_ns > now ? (double)(world->step_deadline_ns - now) : 0;
+    double left = sac_world_left_ns(world, now);
     return now + (uint64_t)fmax(left / 2, 0.6 * (left - world->dues_ns));
 }
 

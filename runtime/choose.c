@@ -17,11 +17,7 @@ typedef struct prices {
     double body, listed, active, left; /* ns; left: there is to spend, 1e18 without a deadline */
 } prices;
 
-static double time_left(const sac_world *world)
-{
-    uint64_t now = sac_world_now(world);
-    return world->step_deadline_ns > now ? (double)(world->step_deadline_ns - now) : 0;
-}
+static double time_left(const sac_world *world) { return sac_world_left_ns(world, sac_world_now(world)); }
 
 static prices prices_now(const sac_world *world)
 {
@@ -434,7 +430,7 @@ void sac_world_shed(sac_world *world, bool read)
     uint32_t keep = world->chosen_count;
     if (world->step_deadline_ns != UINT64_MAX && keep) {
         uint64_t now = sac_world_now(world);
-        double left = world->step_deadline_ns > now ? (double)(world->step_deadline_ns - now) : 0;
+        double left = sac_world_left_ns(world, now);
         left -= sac_world_tail_ns(world, left);
         double entries = world->agenda->count, manifolds = entries * c->manifolds_per_pair, least = 0;
         if (!read) least = sac_predictor_mean_ns(&c->contacts, entries, manifolds * c->points_per_manifold);

@@ -438,7 +438,7 @@ static void mind_the_waiting(sac_world *world)
     }
     if (world->step_deadline_ns != UINT64_MAX) {
         uint64_t now = sac_world_now(world);
-        double left = world->step_deadline_ns > now ? (double)(world->step_deadline_ns - now) : 0;
+        double left = sac_world_left_ns(world, now);
         left -= sac_world_finish_ns(world);
         passes = (uint32_t)fmin(fmax(left / (PASS_NS * fmax(count, 1)), 1), PASSES);
     }
@@ -470,7 +470,8 @@ static void limit_in_crowd(sac_world *world)
     }
     for (uint32_t i = 0; i < world->chosen_count; i++) {
         sac_body_hot *hot = &world->hot[world->chosen[i]];
-        /* Who meets nobody in this frame goes all its way, but not into a jam. */
+        /* While a crowd only flies, who meets nobody goes all its way; not into a jam, nor ahead of
+         * those who come to it. */
         bool meets = world->jammed || world->active[world->chosen[i]] || is_struck(world, world->chosen[i]);
         bool fast = meets && way_of(hot) > CROWD_WAY * hot->thickness;
         hot->share =
@@ -542,7 +543,7 @@ void sac_world_limit_fast(sac_world *world)
     uint64_t now = sac_world_now(world), ask_ns = UINT64_MAX, stop_ns = UINT64_MAX, end_ns = UINT64_MAX;
     if (world->step_deadline_ns != UINT64_MAX) {
         double tail = sac_predictor_reserve_ns(&world->costs.finish, world->awake_count, world->chosen_count);
-        left = fmax((double)world->step_deadline_ns - (double)now - tail, 0);
+        left = fmax(sac_world_left_ns(world, now) - tail, 0);
         ask_ns = now + (uint64_t)(0.5 * left);
         stop_ns = now + (uint64_t)fmax(left - rounds, 0.5 * left);
         end_ns = now + (uint64_t)left;

@@ -221,7 +221,7 @@ static void extrapolate(sac_world *world, uint32_t slot)
 void sac_world_allow_alarms(sac_world *world)
 {
     uint64_t now = sac_world_now(world), deadline = world->step_deadline_ns;
-    double many = SAC_MOST_ALARMS, left = deadline > now ? (double)(deadline - now) : 0;
+    double many = SAC_MOST_ALARMS, left = sac_world_left_ns(world, now);
     left -= sac_world_finish_ns(world);
     if (deadline != UINT64_MAX) many = fmin(fmax(0.5 * left / ALARM_NS, LEAST_ALARMS), SAC_MOST_ALARMS);
     world->alarms = sac_tape_choose(&world->tape, (uint32_t)many, LEAST_ALARMS, SAC_MOST_ALARMS);

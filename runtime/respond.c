@@ -500,7 +500,7 @@ void sac_world_respond(sac_world *world, uint32_t substeps)
     world->contact_count = contacts;
     uint64_t start = sac_world_now(world), cost = sac_world_cost_now(world),
              deadline = world->step_deadline_ns;
-    double left = deadline == UINT64_MAX ? 1e18 : (double)deadline - (double)start;
+    double left = deadline == UINT64_MAX ? 1e18 : sac_world_left_ns(world, start);
     double tail = sac_world_tail_ns(world, fmax(left, 0));
     left -= tail;
     uint32_t fits = fit_substeps(world, contacts, left, substeps);

@@ -347,7 +347,7 @@ static void pull(sac_world *world)
     const sac_costs *c = &world->costs;
     uint64_t now = sac_world_now(world), limit = soft_deadline(world);
     if (limit != UINT64_MAX) {
-        double left = limit > now ? (double)(limit - now) : 0, tail = sac_world_tail_ns(world, left);
+        double left = sac_ns_until(limit, now), tail = sac_world_tail_ns(world, left);
         double manifolds = world->agenda->count * c->manifolds_per_pair;
         double later = tail + sac_predictor_mean_ns(&c->solve, manifolds * world->step_substeps, manifolds) +
                        sac_predictor_mean_ns(&c->soften, s->contact_count, 2.0 * s->contact_count) +
@@ -407,7 +407,7 @@ static void touch(sac_world *world)
     const sac_costs *c = &world->costs;
     uint64_t now = sac_world_now(world), limit = soft_deadline(world);
     if (limit != UINT64_MAX) {
-        double left = limit > now ? (double)(limit - now) : 0;
+        double left = sac_ns_until(limit, now);
         double manifolds = world->agenda->count * c->manifolds_per_pair;
         double contacts = (double)world->soft_points * c->touches_per_point;
         double later =

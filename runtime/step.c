@@ -33,7 +33,7 @@ static uint64_t lap(sac_world *world, sac_stage stage, uint64_t since)
 }
 
 /* Of a budget: what is left free of it at the end. */
-static const double MOST_EARLY = 0.12;
+static const double MOST_EARLY = 0.12, LEAST_EARLY_NS = 50000;
 
 /* The clock says when to be done; nothing is kept of the frame before. */
 static void begin(sac_world *world, const sac_step_def *def)
@@ -176,7 +176,7 @@ static uint64_t descent_limit(sac_world *world)
     /* The least: a look at the pairs of one body, and of those in the way of a blow. */
     uint64_t least = LEAST_NS + (uint64_t)world->struck_count * A_BLOW_NS;
     if (deadline <= now || deadline - now < least) return now + least > now ? now + least : now;
-    double left = (double)(deadline - now), keep = 0;
+    double left = sac_world_left_ns(world, now), keep = 0;
     double tail = sac_world_tail_ns(world, left);
     for (uint32_t s = world->step_substeps; s > 0; s--) {
         keep = response_reserve(world, s) + tail + 0.03 * (double)world->report.budget_ns;
@@ -256,8 +256,9 @@ static void adapt(sac_world *world)
     world->costs.whole_ns = cost;
     /* A core that was stolen says nothing about the work. */
     if ((double)r->spent_ns > 1.1 * cost + 20000) return;
-    double *early = &world->costs.early_ns, most = MOST_EARLY * (double)r->budget_ns, least = 0.5 * most;
-    *early = fmax(0.998 * *early, least) + fmax(cost - (double)r->budget_ns, 0);
+    double budget = (double)r->budget_ns, *early = &world->costs.early_ns, most = MOST_EARLY * budget,
+           least = fmax(0.5 * most, fmin(LEAST_EARLY_NS, 0.8 * most));
+    *early = fmax(0.998 * *early, least) + fmax(cost - budget, 0);
     if (*early > most) *early = most;
     if (world->unseen)
         *throttle *= world->unseen > 0.05 * world->chosen_count ? 0.8 : 0.93;
@@ -289,7 +290,8 @@ static void end(sac_world *world)
     r->pairs = world->broad->pair_count;
     r->bodies = world->body_count;
     r->awake = world->awake_count;
-    world->jammed = r->rungs[SAC_RUNG_HELD] > world->awake_count / 8;
+    world->jammed =
+        r->rungs[SAC_RUNG_HELD] > world->awake_count / 8 || r->manifolds > world->chosen_count / 8;
     r->islands = world->awake_count < world->islands ? world->awake_count : world->islands;
     r->simulated = world->chosen_count;
     r->allocations += world->allocations;

@@ -209,7 +209,7 @@ void sac_world_read_contacts(sac_world *world)
     if (limit != UINT64_MAX) {
         /* When reading would take what the solver needs, the rest of the pairs get fewer contacts; when it
          * would take what one sub-step needs, none. */
-        double left = limit > start ? (double)(limit - start) : 0, tail = sac_world_tail_ns(world, left);
+        double left = sac_ns_until(limit, start), tail = sac_world_tail_ns(world, left);
         double manifolds = entries * world->costs.manifolds_per_pair;
         double two = sac_predictor_mean_ns(&world->costs.solve, 2 * manifolds, manifolds),
                one = sac_predictor_mean_ns(&world->costs.solve, manifolds, manifolds);

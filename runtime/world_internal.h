@@ -283,7 +283,7 @@ struct sac_world {
     uint32_t looks;   /* boxes of bodies without a turn that were looked at closely in this frame */
     uint32_t alarms;  /* so many of either there is time for */
     sac_box alarmed;  /* where bodies had to stop that could not tell those about them */
-    bool jammed;      /* many had to stand still in the last frame */
+    bool jammed;      /* in the last frame many had to stand still, or met others */
     uint32_t pressed; /* pairs that wanted much more than they got */
     uint32_t unseen;  /* bodies chosen for this frame that could not be looked at */
     float gravity_size;
@@ -564,6 +564,15 @@ static inline uint32_t sac_body_waited(const sac_world *world, uint32_t slot)
 }
 
 static inline uint64_t sac_world_now(const sac_world *world) { return sac_clock_now(&world->clock); }
+/* What is left, ns. A clock that jumps may say anything; no sum with this leaves 64 bits. */
+static inline double sac_ns_until(uint64_t deadline, uint64_t now)
+{
+    return deadline > now ? fmin((double)(deadline - now), 1e18) : 0;
+}
+static inline double sac_world_left_ns(const sac_world *world, uint64_t now)
+{
+    return sac_ns_until(world->step_deadline_ns, now);
+}
 static inline void sac_world_spend(sac_world *world, uint64_t credits)
 {
     sac_clock_spend(&world->clock, credits);
