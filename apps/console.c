@@ -20,12 +20,19 @@ static struct {
 
 static volatile sig_atomic_t cancelled;
 
+/* Ctrl-C, and what a batch system sends before it ends a job. */
+static void on_stop(void (*then)(int))
+{
+    signal(SIGINT, then);
+    signal(SIGTERM, then);
+}
+
 static void cancel(int number)
 {
     (void)number;
     cancelled = 1;
-    /* A second Ctrl-C ends the program at once. */
-    signal(SIGINT, SIG_DFL);
+    /* A second one ends the program at once. */
+    on_stop(SIG_DFL);
 }
 
 void sac_console_init(const char *command, const sac_common *common)
@@ -165,7 +172,7 @@ void sac_console_progress_end(void)
 {
     if (console.bar_shown) fputs("\r\033[K", stderr);
     console.bar_shown = false;
-    if (console.progress_start_ns) signal(SIGINT, SIG_DFL);
+    if (console.progress_start_ns) on_stop(SIG_DFL);
     console.progress_start_ns = 0;
 }
 
@@ -206,7 +213,7 @@ bool sac_console_progress(float done, void *user)
     const uint64_t now = sac_time_now_ns(), bar_ns = 250000000u, line_ns = 5000000000u;
     if (!console.progress_start_ns) {
         console.progress_start_ns = now;
-        signal(SIGINT, cancel);
+        on_stop(cancel);
         console.progress_last_ns = console.terminal ? 0 : now;
     }
     if (console.text && now - console.progress_last_ns >= (console.terminal ? bar_ns : line_ns)) {

@@ -17,7 +17,7 @@ sac_result __wrap_sac_trial_run(const sac_trial_def *def, sac_noise_floor *floor
                                 sac_error *error)
 {
     static uint32_t trials;
-    if (trials_before_stop && trials++ == trials_before_stop) raise(SIGINT);
+    if (trials_before_stop && trials++ == trials_before_stop) raise(SIGTERM);
     return __real_sac_trial_run(def, floor, out_trial, error);
 }
 
