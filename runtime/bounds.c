@@ -175,26 +175,33 @@ static uint32_t place_unseen(sac_world *world, uint32_t count, float dt, uint32_
     return placed;
 }
 
-static void stop_untold(sac_world *world, uint32_t slot)
+static void stop_untold(sac_world *world, uint32_t slot, sac_box *where)
 {
+    const sac_box *box = &world->broad->boxes[slot];
     world->flags[slot] |= SAC_BODY_STOPPED;
     world->hot[slot].halt = world->frame;
     world->clear_until[slot] = 0;
+    sac_box_add(where, box->low);
+    sac_box_add(where, box->high);
 }
 
-/* There is no time to tell those about each of them: all that fly where they are stop too. */
+/* There is no time to tell those about each of them: all that fly where they are stop too, and all about
+ * these fly on for this frame and no longer. */
 static void stop_all_about(sac_world *world, const uint32_t *list, uint32_t stopped, uint32_t count)
 {
-    sac_box where = sac_box_empty();
-    for (uint32_t i = 0; i < stopped; i++) {
-        stop_untold(world, list[i]);
-        sac_box_add(&where, world->broad->boxes[list[i]].low);
-        sac_box_add(&where, world->broad->boxes[list[i]].high);
-    }
+    sac_box where = sac_box_empty(), about;
+    for (uint32_t i = 0; i < stopped; i++) stop_untold(world, list[i], &where);
+    about = where;
     for (uint32_t i = 0; i < count; i++)
         if (sac_boxes_overlap(&world->broad->boxes[world->extra[i]], &where))
-            stop_untold(world, world->extra[i]);
-    sac_world_spend(world, 20u * count);
+            stop_untold(world, world->extra[i], &about);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = world->extra[i];
+        if (world->clear_until[slot] > world->frame + 1 &&
+            sac_boxes_overlap(&world->broad->boxes[slot], &about))
+            world->clear_until[slot] = world->frame + 1;
+    }
+    sac_world_spend(world, 30u * count);
 }
 
 /* Those whose box does not hold them stop before anybody has moved, and with them whoever would run into
