@@ -12,7 +12,7 @@ static const float ALONE_FRAMES = 8;
 /* So many frames before its box ends one that flies on unseen may get another. */
 enum { SPREAD_FRAMES = 1 };
 /* What it takes to find out. */
-enum { CREDITS_A_LOOK = 160, CREDITS_A_STOP = 800 };
+enum { CREDITS_A_LOOK = 160, CREDITS_A_STOP = 400 };
 /* So many that stop are told of whatever the time. */
 enum { FEW_STOPS = 64 };
 /* Of its thickness. */
@@ -204,6 +204,27 @@ static void stop_all_about(sac_world *world, const uint32_t *list, uint32_t stop
     sac_world_spend(world, 30u * count);
 }
 
+/* Whose turn it is not, and who went on until now: the same, while there is time. Later they stop all the
+ * same, and tell it when others have moved. */
+static void stop_waiting(sac_world *world, uint32_t *list, sac_stop *stop)
+{
+    const uint32_t any = SAC_BODY_YIELDS | SAC_BODY_SOFT | SAC_BODY_CHOSEN | SAC_BODY_STOPPED;
+    uint32_t stopped = 0;
+    for (uint32_t i = 0; i < world->awake_count; i++) {
+        uint32_t slot = world->awake[i];
+        bool waits =
+            (world->flags[slot] & any) == SAC_BODY_YIELDS && world->clear_until[slot] <= world->frame;
+        if (!waits || sac_body_lies(world, slot)) continue;
+        list[stopped++] = slot;
+    }
+    uint32_t told = 0;
+    while (told < stopped && !sac_stop_reached(stop)) {
+        stopped = sac_body_stop(world, list[told++], true, list, stopped);
+        sac_stop_did(stop, CREDITS_A_STOP);
+    }
+    while (told < stopped) world->flags[list[told++]] &= ~(uint32_t)SAC_BODY_STOPPED;
+}
+
 /* Those whose box does not hold them stop before anybody has moved, and with them whoever would run into
  * them. */
 static void stop_unseen(sac_world *world, uint32_t count, float dt, sac_stop *stop)
@@ -221,7 +242,7 @@ static void stop_unseen(sac_world *world, uint32_t count, float dt, sac_stop *st
         bool late = sac_stop_reached(stop);
         if (late && stopped - i > FEW_STOPS) {
             stop_all_about(world, list + i, stopped - i, count);
-            break;
+            return;
         }
         stopped = sac_body_stop(world, list[i], !late, list, stopped);
         if (late)
@@ -229,6 +250,7 @@ static void stop_unseen(sac_world *world, uint32_t count, float dt, sac_stop *st
         else
             sac_stop_did(stop, CREDITS_A_STOP);
     }
+    stop_waiting(world, list, stop);
 }
 
 /* Half of what is left, or more of what nobody's turn needs: boxes that find no time wait, and their
