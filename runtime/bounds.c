@@ -227,9 +227,9 @@ static void stop_waiting(sac_world *world, uint32_t *list, sac_stop *stop)
 
 /* Those whose box does not hold them stop before anybody has moved, and with them whoever would run into
  * them. */
-static void stop_unseen(sac_world *world, uint32_t count, float dt, sac_stop *stop)
+static void stop_unseen(sac_world *world, uint32_t count, float dt, uint32_t *list, sac_stop *stop)
 {
-    uint32_t *list = world->chosen + world->chosen_count, stopped = 0;
+    uint32_t stopped = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = world->extra[i];
         if (sac_body_box_lasts(world, slot, 1) ||
@@ -311,7 +311,8 @@ void sac_world_bound(sac_world *world)
         sac_tape_close(&world->tape, &soon);
         sac_tape_stop(&world->tape, &last, &world->clock,
                       limit == UINT64_MAX ? limit : limit + (limit - start) / 4, &world->pace);
-        stop_unseen(world, unseen, dt, &last);
+        /* There is room for all that are awake, and those that stop are not chosen. */
+        stop_unseen(world, unseen, dt, world->chosen + kept, &last);
         sac_tape_close(&world->tape, &last);
         double took = (double)(sac_world_cost_now(world) - before);
         if (!world->tape.replay)

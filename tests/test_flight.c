@@ -4,10 +4,12 @@
 
 enum { SIDE = 15, COUNT = SIDE * SIDE * SIDE };
 
-static sac_world *create(void)
+/* With room for no more than there will be: what a frame writes down beside them is found out by a sanitizer.
+ */
+static sac_world *create(uint32_t bodies)
 {
     sac_world_def def = play_def();
-    def.bodies = COUNT + 8;
+    def.bodies = bodies;
     return play_create(&def);
 }
 
@@ -33,7 +35,7 @@ static void test_crowds_fall_freely(void **state)
     const uint64_t short_ns = 1000000;
     static sac_body_id ids[COUNT], alike[COUNT];
     sac_tree *tree = play_torus(12, 0.3f, 0.1f);
-    sac_world *world = create(), *free = create();
+    sac_world *world = create(COUNT), *free = create(COUNT);
     hang(world, play_tree(world, tree), 100, ids);
     hang(free, play_tree(free, tree), 100, alike);
     uint64_t waited = 0, held = 0, most = 0;
@@ -68,7 +70,7 @@ static void test_thrown_up(void **state)
     const float radius = 0.1f, ceiling = 6;
     static sac_body_id ids[LOT];
     static float top[LOT];
-    sac_world *world = create();
+    sac_world *world = create(LOT + 1);
     sac_shape_id ball = play_ball(world, radius);
     float half = 0.5f * WIDE;
     play_body(world, play_box(world, half, 0.05f, half), SAC_BODY_STATIC, 0.5f * half, ceiling + 0.05f, half);
@@ -101,9 +103,9 @@ static void test_layers_meet(void **state)
     enum { WIDE = 24, LOT = WIDE * WIDE };
     static sac_body_id upper[LOT], lower[LOT];
     const float radius = 0.2f;
-    for (int pass = 0; pass < 3; pass++) {
-        const uint64_t budgets[] = {0, 500000, 150000};
-        sac_world *world = create();
+    for (int pass = 0; pass < 4; pass++) {
+        const uint64_t budgets[] = {0, 500000, 150000, 60000};
+        sac_world *world = create(2 * LOT);
         sac_shape_id ball = play_ball(world, radius);
         for (int i = 0; i < LOT; i++) {
             float x = 0.45f * (float)(i % WIDE), z = 0.45f * (float)(i / WIDE);
@@ -132,13 +134,102 @@ static void test_layers_meet(void **state)
     }
 }
 
+/* From all sides at once, with time for a part of the boxes: nobody is lost, and few get far into each other.
+ */
+static void test_all_meet_at_once(void **state)
+{
+    (void)state;
+    enum { WIDE = 9, LOT = WIDE * WIDE * WIDE };
+    static sac_body_id ids[LOT];
+    const float radius = 0.35f;
+    const uint64_t budgets[] = {700000, 400000, 200000, 100000};
+    for (int pass = 0; pass < 4; pass++) {
+        sac_world *world = create(LOT);
+        const float none[3] = {0, 0, 0};
+        assert_int_equal(sac_world_set_gravity(world, none, NULL), SAC_OK);
+        sac_shape_id ball = play_ball(world, radius);
+        for (int i = 0; i < LOT; i++) {
+            const int at[3] = {i % WIDE - WIDE / 2, i / WIDE % WIDE - WIDE / 2, i / WIDE / WIDE - WIDE / 2};
+            sac_body_def def =
+                play_body_def(ball, SAC_BODY_DYNAMIC, (float)at[0], (float)at[1], (float)at[2]);
+            for (int k = 0; k < 3; k++) def.velocity[k] = -3 * (float)at[k];
+            ids[i] = play_make(world, &def);
+        }
+        uint64_t waited = 0;
+        for (int f = 0; f < 120; f++) waited += play_step(world, budgets[pass]).rungs[SAC_RUNG_BODIES];
+        CHECK(waited > 0);
+        double deep = 0;
+        uint32_t pairs = 0;
+        for (int i = 0; i < LOT; i++)
+            for (int j = i + 1; j < LOT; j++) {
+                sac_body_state a = play_state(world, ids[i]), b = play_state(world, ids[j]);
+                float into = 2 * radius - play_distance(a.centre, b.centre);
+                if (into > 0) deep += (double)into, pairs++;
+            }
+        print_message("%u ns: %.1f mm into each other, the mean of %u pairs\n", (unsigned)budgets[pass],
+                      pairs ? 1000 * deep / pairs : 0, pairs);
+        CHECK(pairs == 0 || deep / pairs < 0.05 * (double)radius);
+        sac_world_destroy(&world);
+    }
+}
+
+/* A core that is taken away: the clock jumps ahead when it has been read so often. */
+typedef struct lurching {
+    uint64_t now;
+    uint32_t reads, lurch_at;
+} lurching;
+
+static uint64_t lurching_now(void *user)
+{
+    lurching *clock = user;
+    clock->now += clock->reads++ == clock->lurch_at ? 50000000 : 60;
+    return clock->now;
+}
+
+/* All that lay still is pushed between two frames, and time is up in the middle of their boxes. */
+static void test_time_is_up_among_boxes(void **state)
+{
+    (void)state;
+    enum { WIDE = 32, LOT = WIDE * WIDE, ROUNDS = 400 }; /* the world's room is a power of two */
+    static sac_body_id ids[LOT];
+    lurching clock = {.now = 1000000000};
+    sac_world_def def = play_def();
+    def.bodies = LOT;
+    def.clock = sac_clock_caller(lurching_now, &clock);
+    sac_world *world = play_create(&def);
+    sac_rng rng = sac_rng_seed(3);
+    sac_shape_id ball = play_ball(world, 0.2f);
+    uint64_t unplaced = 0;
+    for (int i = 0; i < LOT; i++)
+        ids[i] =
+            play_body(world, ball, SAC_BODY_DYNAMIC, 0.5f * (float)(i % WIDE), 100, 0.5f * (float)(i / WIDE));
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int f = 0; f < 2; f++) play_step(world, 500000000);
+        for (int i = 0; i < LOT; i++) {
+            float v[3];
+            for (int k = 0; k < 3; k++) v[k] = sac_rng_range(&rng, -4, 4);
+            assert_int_equal(sac_body_set_velocity(world, ids[i], v, play_still, NULL), SAC_OK);
+        }
+        clock.reads = 0, clock.lurch_at = 1 + sac_rng_below(&rng, 40);
+        unplaced += play_step(world, 2000 + sac_rng_below(&rng, 60000)).rungs[SAC_RUNG_BOUNDS];
+        clock.lurch_at = UINT32_MAX;
+    }
+    print_message("%u times without a box\n", (unsigned)unplaced);
+    CHECK(unplaced > LOT);
+    for (int i = 0; i < LOT; i++) {
+        sac_body_state s = play_state(world, ids[i]);
+        CHECK(play_finite(&s));
+    }
+    sac_world_destroy(&world);
+}
+
 /* Damping and the limit of speed hold for those that have no turn. */
 static void test_held_back_alike(void **state)
 {
     (void)state;
     enum { LOT = 1000, FRAMES = 120 };
     static sac_body_id ids[LOT];
-    sac_world *world = create();
+    sac_world *world = create(LOT);
     sac_shape_id ball = play_ball(world, 0.1f);
     for (int i = 0; i < LOT; i++) {
         sac_body_def def = play_body_def(ball, SAC_BODY_DYNAMIC, (float)(i % 32), 100, (float)(i / 32));
@@ -170,6 +261,8 @@ int main(void)
         cmocka_unit_test(test_crowds_fall_freely),
         cmocka_unit_test(test_thrown_up),
         cmocka_unit_test(test_layers_meet),
+        cmocka_unit_test(test_all_meet_at_once),
+        cmocka_unit_test(test_time_is_up_among_boxes),
         cmocka_unit_test(test_held_back_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
