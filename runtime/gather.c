@@ -246,6 +246,7 @@ void sac_world_gather(sac_world *world)
         world->active[slot] = 0;
         /* It goes on from here; should it be put off after all, that is told anew. */
         world->flags[slot] &= ~(uint32_t)(SAC_BODY_PASSES | SAC_BODY_STOPPED);
+        /* What was known of it holds again should it find no time. */
         world->extra[i] = world->clear_until[slot];
         world->clear_until[slot] = UINT32_MAX;
         world->turn[slot] = sac_turn_now(&world->hot[slot]);
