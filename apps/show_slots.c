@@ -21,7 +21,7 @@ static void enter(sac_show *show, sac_show_world *w, uint32_t index, sac_body_id
     if (sac_body_get(w->world, id, &state, NULL) != SAC_OK) return;
     uint32_t prop = prop_of(&w->staging, state.shape);
     slot->id = id;
-    slot->before = slot->now = state.pose;
+    slot->before = slot->now = state.shown;
     slot->dynamic = state.kind == SAC_BODY_DYNAMIC;
     if (prop == UINT32_MAX) return;
     const sac_soft *soft = sac_body_soft(w->world, id);
@@ -65,7 +65,7 @@ sac_result sac_show_follow(sac_show *show, sac_show_world *w, sac_error *error)
             continue;
         }
         slot->before = slot->now;
-        slot->now = event->pose;
+        slot->now = event->shown;
         slot->moved = show->steps;
         const sac_soft *soft = slot->joint_count ? sac_body_soft(w->world, slot->id) : NULL;
         if (soft) sac_show_soft_take(show, soft, slot);

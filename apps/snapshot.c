@@ -95,7 +95,7 @@ bool sac_snapshot_take(sac_snapshot *out, const sac_staging *staging, const sac_
     for (uint32_t i = 0; ok && i < count; i++) {
         sac_body_state state;
         if (sac_body_get(world, ids[i], &state, NULL) != SAC_OK) continue;
-        sac_snapshot_body body = {.pose = state.pose,
+        sac_snapshot_body body = {.pose = state.shown,
                                   .jnd = state.jnd,
                                   .group = state.group,
                                   .awake = state.awake,

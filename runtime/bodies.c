@@ -193,11 +193,16 @@ static void rotate(const float q[4], const float v[3], float out[3])
     sac_transform_point(&t, v, out);
 }
 
+void sac_body_centre_offset(const sac_world *world, uint32_t slot, const sac_transform *pose, float out[3])
+{
+    rotate(pose->rotation, world->cold[slot].local_centre, out);
+}
+
 void sac_body_place_shape(sac_world *world, uint32_t slot)
 {
     sac_transform *pose = &world->pose[slot];
     float offset[3];
-    rotate(pose->rotation, world->cold[slot].local_centre, offset);
+    sac_body_centre_offset(world, slot, pose, offset);
     for (int i = 0; i < 3; i++) pose->translation[i] = world->hot[slot].centre[i] - offset[i];
 }
 
@@ -205,7 +210,7 @@ static void place_centre(sac_world *world, uint32_t slot)
 {
     const sac_transform *pose = &world->pose[slot];
     float offset[3];
-    rotate(pose->rotation, world->cold[slot].local_centre, offset);
+    sac_body_centre_offset(world, slot, pose, offset);
     for (int i = 0; i < 3; i++) world->hot[slot].centre[i] = pose->translation[i] + offset[i];
 }
 
@@ -436,6 +441,7 @@ sac_result sac_body_get(const sac_world *world, sac_body_id id, sac_body_state *
     memcpy(out->centre, hot->centre, sizeof out->centre);
     memcpy(out->velocity, hot->v, sizeof out->velocity);
     memcpy(out->spin, hot->w, sizeof out->spin);
+    sac_body_shown(world, slot, &out->shown);
     return SAC_OK;
 }
 
@@ -511,6 +517,7 @@ sac_result sac_body_set_pose(sac_world *world, sac_body_id id, const float posit
     sac_result result = take_pose(world, slot, position, q, error);
     if (result != SAC_OK) return result;
     wake_with_touched(world, slot);
+    sac_body_lag_no_more(world, slot);
     /* How far apart the two rotations take a point at distance 1: the chord, whichever sign they are given
      * with. */
     for (int i = 0; i < 4; i++) turn += (q[i] - p[i]) * (q[i] - p[i]), back += (q[i] + p[i]) * (q[i] + p[i]);

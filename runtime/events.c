@@ -111,6 +111,7 @@ uint32_t sac_world_move_events(const sac_world *constant, const sac_move_event *
                                     .user = world->cold[slot].user,
                                     .pose = world->pose[slot],
                                     .fell_asleep = (world->flags[slot] & SAC_BODY_SLEPT) != 0};
+            sac_body_shown(world, slot, &event.shown);
             if (!sac_array_push(&world->move_events, event)) break;
         }
         world->move_events_made = true;

@@ -92,16 +92,19 @@ static void move_soft(sac_world *world, uint32_t slot)
 static void finish_simulated(sac_world *world, uint32_t slot)
 {
     sac_body_hot *hot = &world->hot[slot];
-    if (world->flags[slot] & SAC_BODY_SOFT)
+    uint32_t frames = sac_body_waited(world, slot);
+    bool soft = world->flags[slot] & SAC_BODY_SOFT;
+    if (soft)
         move_soft(world, slot);
     else
         sac_body_tumble(world, slot, true);
-    if (!(world->flags[slot] & SAC_BODY_SOFT) && !move_body(world, slot, hot->moved, hot->turned)) {
+    if (!soft && !move_body(world, slot, hot->moved, hot->turned)) {
         world->report.not_finite++;
         for (int i = 0; i < 3; i++) hot->v[i] = hot->w[i] = 0;
+    } else if (!soft && frames > 1) {
+        sac_body_lag_behind(world, slot, frames);
     }
     /* While it waited it lay still too, if it did not wait for long; how long else, nobody knows. */
-    uint32_t frames = sac_body_waited(world, slot);
     float waited = world->step_dt * (float)(frames < MOST_RESTED ? frames : MOST_RESTED);
     world->ground[slot] = world->ground_next[slot];
     if (sac_body_rested(world, slot) && world->chosen_count < world->awake_count &&
@@ -174,6 +177,7 @@ static void extrapolate(sac_world *world, uint32_t slot)
     sac_body_hot *hot = &world->hot[slot];
     float dt = world->step_dt;
     const sac_soft_slot *soft = sac_soft_of(world, slot);
+    if (world->lags_until[slot] > world->frame) mark_moved(world, slot);
     bool clear = world->clear_until[slot] > world->frame;
     if (soft) {
         if (!clear || soft->skipped >= SAC_SOFT_MOST_SKIPPED || !sac_body_bounds_hold(world, slot, dt)) {

@@ -23,6 +23,7 @@ void sac_body_remove_awake(sac_world *world, uint32_t slot)
     world->awake[at] = last;
     world->awake_at[last] = at;
     world->flags[slot] &= ~(uint32_t)SAC_BODY_AWAKE;
+    sac_body_lag_no_more(world, slot);
 }
 
 void sac_body_wake_slot(sac_world *world, uint32_t slot)

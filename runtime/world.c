@@ -155,6 +155,8 @@ static bool grow(sac_world *world, const growing *list, size_t count, uint32_t o
     X(served)          \
     X(clear_until)     \
     X(box_until)       \
+    X(lag)             \
+    X(lags_until)      \
     X(turn)            \
     X(steady)          \
     X(gathered)        \

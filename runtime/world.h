@@ -164,8 +164,11 @@ bool sac_body_exists(const sac_world *world, sac_body_id body);
 typedef struct sac_body_state {
     sac_body_kind kind;
     sac_shape_id shape;
-    sac_transform pose; /* of the shape: what to draw */
-    float centre[3];    /* of mass, world */
+    sac_transform pose; /* of the shape */
+    sac_transform
+        shown;       /* what to draw: the pose, but for a body that has to wait for its turn in a crowd that
+                        does not fit. Its step is drawn over as many frames as it waited for it, at most 30 */
+    float centre[3]; /* of mass, world */
     float velocity[3], spin[3];
     float mass;
     bool awake, sensor, held;
@@ -357,10 +360,10 @@ uint32_t sac_world_contact_events(const sac_world *world, const sac_contact_even
 typedef struct sac_move_event {
     sac_body_id body;
     uint64_t user;
-    sac_transform pose;
+    sac_transform pose, shown; /* as in its state */
     bool fell_asleep;
 } sac_move_event;
-/* One for each body that moved or fell asleep. */
+/* One for each body that moved, is drawn elsewhere than before, or fell asleep. */
 uint32_t sac_world_move_events(const sac_world *world, const sac_move_event **out_events);
 
 /* ---- queries, between steps ---- */

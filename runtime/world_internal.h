@@ -72,6 +72,12 @@ typedef struct sac_body_cold {
     uint32_t soft; /* of the world's soft bodies; used with SAC_BODY_SOFT */
 } sac_body_cold;
 
+/* How far a body is drawn behind where it is: shown.c. */
+typedef struct sac_body_lag {
+    float way[3], turn[3];  /* from where it was after its turn to where it was drawn before it */
+    uint32_t since, frames; /* the frame of that turn; over so many it is made up for */
+} sac_body_lag;
+
 /* What a soft body has besides its slot. There `w` is as large as its fastest point moves about the centre,
  * so that whoever bounds its motion need not know. */
 typedef struct sac_soft_slot {
@@ -191,12 +197,14 @@ struct sac_world {
     sac_transform *pose; /* of the shape */
     sac_body_hot *hot;
     sac_body_cold *cold;
-    float *rest_seconds;    /* slow for so long */
-    uint32_t *simulated;    /* frame it was last simulated in */
-    uint32_t *served;       /* the same, later by so many frames as it has gone on by itself since */
-    uint32_t *clear_until;  /* frame up to which it meets nobody, whatever the others do */
-    uint32_t *box_until;    /* frame before which its box holds it, if it flies by itself all the way */
-    float *turn;            /* of those chosen: how fast turning moves the farthest point of it */
+    float *rest_seconds;   /* slow for so long */
+    uint32_t *simulated;   /* frame it was last simulated in */
+    uint32_t *served;      /* the same, later by so many frames as it has gone on by itself since */
+    uint32_t *clear_until; /* frame up to which it meets nobody, whatever the others do */
+    uint32_t *box_until;   /* frame before which its box holds it, if it flies by itself all the way */
+    float *turn;           /* of those chosen: how fast turning moves the farthest point of it */
+    sac_body_lag *lag;
+    uint32_t *lags_until;   /* frame from which it is drawn where it is */
     uint8_t *steady;        /* of those that had a turn: frames it would go on alike after it */
     uint32_t *gathered;     /* frame in which its pairs were last looked at */
     uint16_t *touches;      /* manifolds with contacts */
@@ -381,6 +389,11 @@ void sac_world_limit_fast(sac_world *world); /* fast.c: nobody tunnels */
  * moves is cut. */
 void sac_body_keep_pace(sac_world *world, uint32_t slot);
 void sac_world_finish(sac_world *world); /* finish.c: motion into poses */
+/* shown.c: its turn moves it, after so many frames in which it stood; it was put where it is; where to draw
+ * it. */
+void sac_body_lag_behind(sac_world *world, uint32_t slot, uint32_t waited);
+void sac_body_lag_no_more(sac_world *world, uint32_t slot);
+void sac_body_shown(const sac_world *world, uint32_t slot, sac_transform *out_pose);
 void sac_world_unpack(sac_world *world); /* unpack.c: many in one place */
 void sac_world_rest(sac_world *world);   /* rest.c: islands at rest fall asleep */
 
@@ -432,6 +445,8 @@ void sac_body_remove_awake(sac_world *world, uint32_t slot);
 void sac_body_add_awake(sac_world *world, uint32_t slot);
 /* Pose from the centre of mass and rotation. */
 void sac_body_place_shape(sac_world *world, uint32_t slot);
+/* From the shape's origin to the centre of mass in this pose. */
+void sac_body_centre_offset(const sac_world *world, uint32_t slot, const sac_transform *pose, float out[3]);
 /* Placed box for where it is and is going. Returns credits. */
 uint64_t sac_body_place_bounds(sac_world *world, uint32_t slot, float dt);
 /* Placed box grown by where the solver sends it; nobody it was near is forgotten. Pairs follow with

@@ -49,7 +49,7 @@ int main(void)
         step.budget_ns = 2000000; /* and not a microsecond more of the frame */
         step.viewer = &viewer, step.viewer_now_ns = (uint64_t)display;
         if (sac_world_step(world, &step, NULL, NULL) != SAC_OK) return 1;
-    } /* draw each body at sac_body_get's pose, xrEndFrame */
+    } /* draw each body where sac_body_get says it is shown, xrEndFrame */
     sac_body_state state;
     sac_body_get(world, ball, &state, NULL);
     printf("the ball lies at %.3f m\n", state.centre[1]);
