@@ -13,28 +13,51 @@ typedef struct worker {
     pthread_t thread;
 } worker;
 
+/* A late worker may look at a job while the next one is made: what it reads is atomic, and worth something
+ * only once it has claimed a piece, because until that is done the job stays. */
 struct sac_tasks {
     sac_task_hook *hook;
     void *user;
     uint32_t threads;
     worker workers[MOST_THREADS];
-    /* One job at a time. `round` tells workers that there is a new one; `busy` how many have not finished it.
-     */
-    atomic_uint round, next, busy, stopping;
-    uint32_t count, grain;
-    sac_task_range *range;
-    void *context;
+    atomic_uint round;    /* number of the job; workers that wait see that there is a new one */
+    atomic_ullong claim;  /* that number, and the first item nobody has claimed */
+    atomic_uint done;     /* items */
+    atomic_bool watching; /* whoever asked sleeps until all are done */
+    atomic_bool stopping;
+    atomic_uint count, grain;
+    _Atomic(sac_task_range *) range;
+    _Atomic(void *) context;
     pthread_mutex_t lock;
-    pthread_cond_t wake;
+    pthread_cond_t wake, finished;
 };
 
-static void drain(sac_tasks *tasks, uint32_t index)
+static void wake_asker(sac_tasks *tasks)
 {
-    for (;;) {
-        uint32_t first = atomic_fetch_add_explicit(&tasks->next, tasks->grain, memory_order_relaxed);
-        if (first >= tasks->count) return;
-        uint32_t last = tasks->count - first > tasks->grain ? first + tasks->grain : tasks->count;
-        tasks->range(first, last, index, tasks->context);
+    pthread_mutex_lock(&tasks->lock);
+    pthread_cond_signal(&tasks->finished);
+    pthread_mutex_unlock(&tasks->lock);
+}
+
+/* Pieces of a job, until none is left that nobody has claimed. A worker that comes too late finds none:
+ * nobody waits for it. */
+static void drain(sac_tasks *tasks, uint32_t round, uint32_t index)
+{
+    unsigned long long claim = atomic_load_explicit(&tasks->claim, memory_order_acquire);
+    while (claim >> 32 == round) {
+        uint32_t first = (uint32_t)claim, count = atomic_load_explicit(&tasks->count, memory_order_relaxed),
+                 grain = atomic_load_explicit(&tasks->grain, memory_order_relaxed);
+        if (first >= count) return;
+        uint32_t n = count - first > grain ? grain : count - first;
+        if (!atomic_compare_exchange_weak_explicit(&tasks->claim, &claim, claim + n, memory_order_acq_rel,
+                                                   memory_order_acquire))
+            continue;
+        sac_task_range *range = atomic_load_explicit(&tasks->range, memory_order_relaxed);
+        range(first, first + n, index, atomic_load_explicit(&tasks->context, memory_order_relaxed));
+        /* In one order with what sleep_until_done does, so that one of the two sees the other. */
+        if (atomic_fetch_add(&tasks->done, n) + n == count && atomic_load(&tasks->watching))
+            wake_asker(tasks);
+        claim = atomic_load_explicit(&tasks->claim, memory_order_acquire);
     }
 }
 
@@ -61,12 +84,15 @@ static uint32_t wait_round(sac_tasks *tasks, uint32_t seen)
     return now;
 }
 
-static void announce(sac_tasks *tasks)
+static uint32_t announce(sac_tasks *tasks)
 {
+    uint32_t round = atomic_load_explicit(&tasks->round, memory_order_relaxed) + 1;
+    atomic_store_explicit(&tasks->claim, (unsigned long long)round << 32, memory_order_release);
     pthread_mutex_lock(&tasks->lock);
-    atomic_fetch_add_explicit(&tasks->round, 1, memory_order_release);
+    atomic_store_explicit(&tasks->round, round, memory_order_release);
     pthread_cond_broadcast(&tasks->wake);
     pthread_mutex_unlock(&tasks->lock);
+    return round;
 }
 
 static void *work(void *argument)
@@ -77,9 +103,22 @@ static void *work(void *argument)
     for (;;) {
         seen = wait_round(tasks, seen);
         if (atomic_load_explicit(&tasks->stopping, memory_order_acquire)) return NULL;
-        drain(tasks, self->index);
-        atomic_fetch_sub_explicit(&tasks->busy, 1, memory_order_release);
+        drain(tasks, seen, self->index);
     }
+}
+
+/* The last pieces are in others' hands. Should one of these have lost its core, it gets this one. */
+static void sleep_until_done(sac_tasks *tasks, uint32_t count)
+{
+    for (uint32_t i = 0; i < SPINS; i++) {
+        if (atomic_load_explicit(&tasks->done, memory_order_acquire) == count) return;
+        relax();
+    }
+    pthread_mutex_lock(&tasks->lock);
+    atomic_store(&tasks->watching, true);
+    while (atomic_load(&tasks->done) != count) pthread_cond_wait(&tasks->finished, &tasks->lock);
+    atomic_store(&tasks->watching, false);
+    pthread_mutex_unlock(&tasks->lock);
 }
 
 sac_result sac_tasks_create(const sac_tasks_def *def, sac_tasks **out_tasks, sac_error *error)
@@ -96,6 +135,7 @@ sac_result sac_tasks_create(const sac_tasks_def *def, sac_tasks **out_tasks, sac
     tasks->threads = 1;
     pthread_mutex_init(&tasks->lock, NULL);
     pthread_cond_init(&tasks->wake, NULL);
+    pthread_cond_init(&tasks->finished, NULL);
     if (def->hook) {
         tasks->threads = def->threads ? def->threads : 1;
     } else {
@@ -116,11 +156,12 @@ void sac_tasks_destroy(sac_tasks **pointer)
     if (!tasks) return;
     *pointer = NULL;
     if (!tasks->hook) {
-        atomic_store_explicit(&tasks->stopping, 1, memory_order_release);
+        atomic_store_explicit(&tasks->stopping, true, memory_order_release);
         announce(tasks);
         for (uint32_t i = 1; i < tasks->threads; i++) pthread_join(tasks->workers[i].thread, NULL);
     }
     pthread_cond_destroy(&tasks->wake);
+    pthread_cond_destroy(&tasks->finished);
     pthread_mutex_destroy(&tasks->lock);
     sac_free(tasks, 1, sizeof *tasks);
 }
@@ -136,15 +177,13 @@ void sac_tasks_for(sac_tasks *tasks, uint32_t count, uint32_t grain, sac_task_ra
         tasks->hook(count, grain, range, context, tasks->user);
         return;
     }
-    tasks->count = count;
-    tasks->grain = grain;
-    tasks->range = range;
-    tasks->context = context;
-    atomic_store_explicit(&tasks->next, 0, memory_order_relaxed);
-    atomic_store_explicit(&tasks->busy, tasks->threads - 1, memory_order_relaxed);
-    announce(tasks);
-    drain(tasks, 0);
-    while (atomic_load_explicit(&tasks->busy, memory_order_acquire)) relax();
+    atomic_store_explicit(&tasks->count, count, memory_order_relaxed);
+    atomic_store_explicit(&tasks->grain, grain, memory_order_relaxed);
+    atomic_store_explicit(&tasks->range, range, memory_order_relaxed);
+    atomic_store_explicit(&tasks->context, context, memory_order_relaxed);
+    atomic_store_explicit(&tasks->done, 0, memory_order_relaxed);
+    drain(tasks, announce(tasks), 0);
+    sleep_until_done(tasks, count);
 }
 
 uint32_t sac_tasks_threads(const sac_tasks *tasks) { return tasks ? tasks->threads : 1; }

@@ -2,6 +2,9 @@
 #include "tests/world_play.h"
 
 #include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/cpu.h"
@@ -160,9 +163,94 @@ static void test_paths(void **state)
     CHECK(any && sac_simd_force(before, NULL) == SAC_OK);
 }
 
+/* ---- the pool ---- */
+
+static sem_t stopped, may_go_on;
+
+static void lose_core(int number)
+{
+    (void)number;
+    sem_post(&stopped);
+    while (sem_wait(&may_go_on) != 0) {
+    }
+}
+
+typedef struct roll_call {
+    atomic_uint done, seen;
+    pthread_t other;
+} roll_call;
+
+static void note(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+    roll_call *r = context;
+    if (worker == 1) r->other = pthread_self(), atomic_store(&r->seen, 1);
+    atomic_fetch_add(&r->done, last - first);
+}
+
+/* A thread that lost its core holds up nobody while it has no piece in its hands: a signal stops it for as
+ * long as two thousand jobs take, and would for ever. */
+static void test_nobody_waits_for_the_stopped(void **state)
+{
+    (void)state;
+    sac_tasks *tasks;
+    roll_call r = {0};
+    struct sigaction action = {.sa_handler = lose_core}, before;
+    assert_int_equal(sac_tasks_create(&(sac_tasks_def){.threads = 2}, &tasks, NULL), SAC_OK);
+    if (sac_tasks_threads(tasks) < 2) {
+        sac_tasks_destroy(&tasks);
+        skip();
+    }
+    assert_int_equal(sem_init(&stopped, 0, 0) | sem_init(&may_go_on, 0, 0), 0);
+    sigaction(SIGUSR1, &action, &before);
+    while (!atomic_load(&r.seen)) sac_tasks_for(tasks, 64, 1, note, &r);
+    pthread_kill(r.other, SIGUSR1);
+    while (sem_wait(&stopped) != 0) {
+    }
+    atomic_store(&r.done, 0), atomic_store(&r.seen, 0);
+    for (uint32_t job = 1; job <= 2000; job++) {
+        sac_tasks_for(tasks, 64, 4, note, &r);
+        assert_int_equal(atomic_load(&r.done), 64 * job);
+    }
+    assert_int_equal(atomic_load(&r.seen), 0);
+    sem_post(&may_go_on);
+    /* And it comes back to the jobs of after that. */
+    while (!atomic_load(&r.seen)) sac_tasks_for(tasks, 64, 1, note, &r);
+    sac_tasks_destroy(&tasks);
+    sigaction(SIGUSR1, &before, NULL);
+    sem_destroy(&stopped), sem_destroy(&may_go_on);
+}
+
+typedef struct marks {
+    atomic_uchar times[1000];
+} marks;
+
+static void mark(uint32_t first, uint32_t last, uint32_t worker, void *context)
+{
+    (void)worker;
+    for (uint32_t i = first; i < last; i++) atomic_fetch_add(&((marks *)context)->times[i], 1);
+}
+
+/* Every item once, whatever the grain and however many jobs follow each other at once. */
+static void test_each_item_once(void **state)
+{
+    (void)state;
+    for (uint32_t threads = 1; threads <= 5; threads++) {
+        sac_tasks *tasks;
+        static marks m;
+        assert_int_equal(sac_tasks_create(&(sac_tasks_def){.threads = threads}, &tasks, NULL), SAC_OK);
+        memset(&m, 0, sizeof m);
+        uint32_t jobs = 0;
+        for (uint32_t grain = 1; grain <= 1100; grain += 1 + grain / 8, jobs++)
+            sac_tasks_for(tasks, 1000, grain, mark, &m);
+        for (uint32_t i = 0; i < 1000; i++) assert_int_equal(atomic_load(&m.times[i]), jobs);
+        sac_tasks_destroy(&tasks);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_threads), cmocka_unit_test(test_fresh_threads),
-                                       cmocka_unit_test(test_paths)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_fresh_threads), cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_nobody_waits_for_the_stopped), cmocka_unit_test(test_each_item_once)};
     return cmocka_run_group_tests(tests, make_trees, free_trees);
 }
