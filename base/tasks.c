@@ -45,8 +45,9 @@ static void drain(sac_tasks *tasks, uint32_t round, uint32_t index)
 {
     unsigned long long claim = atomic_load_explicit(&tasks->claim, memory_order_acquire);
     while (claim >> 32 == round) {
-        uint32_t first = (uint32_t)claim, count = atomic_load_explicit(&tasks->count, memory_order_relaxed),
-                 grain = atomic_load_explicit(&tasks->grain, memory_order_relaxed);
+        /* Should these be of the next job, its claim is closed by now and the exchange below fails. */
+        uint32_t first = (uint32_t)claim, count = atomic_load_explicit(&tasks->count, memory_order_acquire),
+                 grain = atomic_load_explicit(&tasks->grain, memory_order_acquire);
         if (first >= count) return;
         uint32_t n = count - first > grain ? grain : count - first;
         if (!atomic_compare_exchange_weak_explicit(&tasks->claim, &claim, claim + n, memory_order_acq_rel,
@@ -82,6 +83,14 @@ static uint32_t wait_round(sac_tasks *tasks, uint32_t seen)
         pthread_cond_wait(&tasks->wake, &tasks->lock);
     pthread_mutex_unlock(&tasks->lock);
     return now;
+}
+
+/* Before a word of the next job is said: who is late from the last one may have seen that all of it was
+ * claimed, reads how much there is of the next, and would claim pieces nobody has offered yet. */
+static void close_claim(sac_tasks *tasks)
+{
+    unsigned long long round = atomic_load_explicit(&tasks->round, memory_order_relaxed) + 1u;
+    atomic_store_explicit(&tasks->claim, (uint32_t)round * (1ull << 32) | UINT32_MAX, memory_order_relaxed);
 }
 
 static uint32_t announce(sac_tasks *tasks)
@@ -177,8 +186,9 @@ void sac_tasks_for(sac_tasks *tasks, uint32_t count, uint32_t grain, sac_task_ra
         tasks->hook(count, grain, range, context, tasks->user);
         return;
     }
-    atomic_store_explicit(&tasks->count, count, memory_order_relaxed);
-    atomic_store_explicit(&tasks->grain, grain, memory_order_relaxed);
+    close_claim(tasks);
+    atomic_store_explicit(&tasks->count, count, memory_order_release);
+    atomic_store_explicit(&tasks->grain, grain, memory_order_release);
     atomic_store_explicit(&tasks->range, range, memory_order_relaxed);
     atomic_store_explicit(&tasks->context, context, memory_order_relaxed);
     atomic_store_explicit(&tasks->done, 0, memory_order_relaxed);

@@ -247,10 +247,34 @@ static void test_each_item_once(void **state)
     }
 }
 
+/* Small and large jobs by turns: who comes late from a small one, all of which was claimed, finds nothing in
+ * the large one that it was not called for. */
+static void test_late_from_the_last(void **state)
+{
+    (void)state;
+#ifdef SACCADE_INSTRUMENTED
+    enum { JOBS = 30000 };
+#else
+    enum { JOBS = 300000 };
+#endif
+    sac_tasks *tasks;
+    static marks m;
+    memset(&m, 0, sizeof m);
+    assert_int_equal(sac_tasks_create(&(sac_tasks_def){.threads = 2}, &tasks, NULL), SAC_OK);
+    for (uint32_t job = 1; job <= JOBS; job++) {
+        sac_tasks_for(tasks, job % 2 ? 2 : 64, 1, mark, &m);
+        /* Not after each: the next has to follow at once. */
+        for (uint32_t i = 0; i < 64 && job % 64 == 0; i++)
+            assert_int_equal(atomic_load(&m.times[i]), (uint8_t)(i < 2 ? job : job / 2));
+    }
+    sac_tasks_destroy(&tasks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads), cmocka_unit_test(test_fresh_threads), cmocka_unit_test(test_paths),
-        cmocka_unit_test(test_nobody_waits_for_the_stopped), cmocka_unit_test(test_each_item_once)};
+        cmocka_unit_test(test_threads),        cmocka_unit_test(test_fresh_threads),
+        cmocka_unit_test(test_paths),          cmocka_unit_test(test_nobody_waits_for_the_stopped),
+        cmocka_unit_test(test_each_item_once), cmocka_unit_test(test_late_from_the_last)};
     return cmocka_run_group_tests(tests, make_trees, free_trees);
 }
