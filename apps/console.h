@@ -9,7 +9,7 @@
  * Index: sac_console_listen  sac_console_init  sac_say  sac_console_fail  sac_console_fail_usage
  *        sac_console_json  sac_console_spoilt  sac_console_progress  sac_console_progress_end
  *        sac_console_bar  sac_console_close  sac_json_number  sac_json_text  sac_text_character
- * sac_text_count sac_text_bytes sac_console_cpu_seconds
+ *        sac_text_count  sac_text_bytes  sac_console_cpu_seconds
  */
 #ifndef SAC_APPS_CONSOLE_H
 #define SAC_APPS_CONSOLE_H

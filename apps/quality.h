@@ -1,7 +1,7 @@
 /* The figures of a baked tree, level by level: bake it, measure it, print it.
  *
  * Index: sac_baked_make  sac_baked_fini  sac_quality_stored  sac_quality_say  sac_quality_json
- * sac_method_pick
+ *        sac_method_pick
  */
 #ifndef SAC_APPS_QUALITY_H
 #define SAC_APPS_QUALITY_H

@@ -8,7 +8,7 @@
  *   sac_clock_now(&clock);                              // 32 ns
  *
  * Index: sac_clock_monotonic  sac_clock_credits  sac_clock_caller  sac_clock_now  sac_clock_spend
- * sac_time_now_ns sac_time_thread_cpu_ns
+ *        sac_time_now_ns  sac_time_thread_cpu_ns
  */
 #ifndef SAC_BASE_CLOCK_H
 #define SAC_BASE_CLOCK_H

@@ -13,8 +13,8 @@
  * sac_soft_goal, _lump, _push_lump and _cover_block, sac_meshless_ followed by what it asks of one node)
  * takes pointers as they come.
  *
- * Index: sac_result_name  sac_error_set  sac_error_null  SAC_NEED  sac_error_at_line  sac_error_at_byte
- * sac_error_in_file sac_error_text
+ * Index: sac_result_name  sac_error_set  sac_error_null  SAC_NEED  sac_error_at_line
+ *        sac_error_at_byte  sac_error_in_file  sac_error_text
  */
 #ifndef SAC_BASE_ERROR_H
 #define SAC_BASE_ERROR_H

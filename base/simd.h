@@ -12,8 +12,8 @@
  *
  * Index: sac_f8_load  sac_f8_load_any  sac_f8_store  sac_f8_set  sac_f8_add  sac_f8_sub  sac_f8_mul
  *        sac_f8_div  sac_f8_max  sac_f8_min  sac_f8_abs  sac_f8_sqrt  sac_f8_le  sac_f8_pick_less
- * sac_f8_rows_load sac_f8_rows_store sac_n8_load  sac_n8_set  sac_n8_store  sac_n8_pack  sac_n8_add
- * sac_n8_top sac_n8_clear_top  sac_bits sac_prefetch
+ *        sac_f8_rows_load  sac_f8_rows_store  sac_n8_load  sac_n8_set  sac_n8_store  sac_n8_pack
+ *        sac_n8_add  sac_n8_top  sac_n8_clear_top  sac_bits  sac_prefetch
  */
 #ifndef SAC_BASE_SIMD_H
 #define SAC_BASE_SIMD_H

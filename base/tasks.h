@@ -4,8 +4,8 @@
  *
  *   sac_tasks *tasks;
  *   sac_tasks_create(&(sac_tasks_def){.threads = 2}, &tasks, NULL);
- *   sac_tasks_for(tasks, count, 64, item, context);      // item(first, last, worker, context) on pieces of
- * 64 sac_tasks_destroy(&tasks);
+ *   sac_tasks_for(tasks, count, 64, item, context);      // item(first, last, worker, context) for 64 each
+ *   sac_tasks_destroy(&tasks);
  *
  * Index: sac_tasks_create  sac_tasks_destroy  sac_tasks_for  sac_tasks_threads
  */

@@ -6,9 +6,9 @@
  * boxes that overlap are kept from frame to frame, with a stable number each and a list of them at each body.
  *
  * Index: sac_broad_create  sac_broad_destroy  sac_broad_reserve  sac_broad_place
- *        sac_broad_place_soon  sac_broad_settle  sac_broad_remove  sac_broad_refilter  sac_broad_flush
- * sac_broad_next  sac_broad_rows  sac_broad_find sac_broad_ended_bodies sac_broad_touching  sac_broad_ray
- * sac_horn_meet
+ *        sac_broad_place_soon  sac_broad_settle  sac_broad_remove  sac_broad_refilter
+ *        sac_broad_flush  sac_broad_next  sac_broad_rows  sac_broad_find  sac_broad_ended_bodies
+ *        sac_broad_touching  sac_broad_ray  sac_horn_meet
  */
 #ifndef SAC_RUNTIME_BROAD_INTERNAL_H
 #define SAC_RUNTIME_BROAD_INTERNAL_H

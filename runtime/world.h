@@ -3,34 +3,40 @@
  *   #include <saccade/runtime/world.h>
  *
  *   sac_world_def def = sac_default_world_def();
- *   sac_world *world;
- *   sac_world_create(&def, &world, NULL);
- *   sac_shape_id ball, floor;
- *   sac_form form;
- *   sac_form_sphere(&form, 0.1f, NULL), sac_world_add_shape(world, &form, &ball, NULL);
- *   sac_form_plane(&form, (float[3]){0, 1, 0}, 0, NULL), sac_world_add_shape(world, &form, &floor, NULL);
- *   sac_body_def body = sac_default_body_def();
- *   body.shape = floor, body.kind = SAC_BODY_STATIC, sac_body_create(world, &body, NULL, NULL);
- *   body.shape = ball, body.kind = SAC_BODY_DYNAMIC, body.position[1] = 2;
- *   sac_body_id id;
- *   sac_body_create(world, &body, &id, NULL);
+ *   sac_body_def ground = sac_default_body_def(), ball = ground;
  *   sac_step_def step = sac_default_step_def();         // 1/90 s, 2 ms
- *   sac_step_report report;
- *   for (int frame = 0; frame < 900; frame++) sac_world_step(world, &step, &report, NULL);
+ *   sac_form plane, sphere;
+ *   sac_world *world;
+ *   sac_form_plane(&plane, (float[3]){0, 1, 0}, 0, NULL);
+ *   sac_form_sphere(&sphere, 0.1f, NULL);
+ *   sac_world_create(&def, &world, NULL);
+ *   sac_world_add_shape(world, &plane, &ground.shape, NULL);
+ *   sac_world_add_shape(world, &sphere, &ball.shape, NULL);
+ *   ground.kind = SAC_BODY_STATIC, ball.position[1] = 2;
+ *   sac_body_create(world, &ground, NULL, NULL);
+ *   sac_body_create(world, &ball, NULL, NULL);
+ *   for (int frame = 0; frame < 900; frame++) sac_world_step(world, &step, NULL, NULL);
  *
  * Ids are numbers, not pointers: 0 is nobody, and an id of something destroyed is recognised. A world belongs
  * to one thread at a time; several worlds may run on several threads. Lengths are metres, masses kilograms,
  * times seconds or _ns, angles radians.
  *
- * Index: world   sac_default_world_def  sac_world_create  sac_world_destroy  sac_world_step
- * sac_world_add_shape sac_world_remove_shape  sac_world_shape_form  sac_world_set_gravity
- * sac_world_set_policy sac_world_counters  sac_world_hash  sac_world_bodies body    sac_default_body_def
- * sac_body_create  sac_body_destroy  sac_body_exists  sac_body_get sac_body_set_pose  sac_body_set_velocity
- * sac_body_set_kind  sac_body_set_filter sac_body_set_material  sac_body_set_motion  sac_body_push
- * sac_body_wake  sac_body_sleep  sac_body_move_to grab    sac_grab_create  sac_grab_move  sac_grab_destroy
- * sac_grab_get events  sac_world_contact_events  sac_world_move_events query   sac_world_ray
- * sac_world_overlap  sac_world_closest  sac_world_sweep look    sac_world_contacts  sac_world_pairs
- * sac_world_front record  record.h
+ * Index:
+ *   world   sac_default_world_def  sac_world_create  sac_world_destroy  sac_world_set_gravity
+ *           sac_world_set_policy  sac_world_counters  sac_world_hash  sac_world_energy
+ *           sac_world_bodies
+ *   shape   sac_world_add_shape  sac_world_remove_shape  sac_world_shape_form
+ *   body    sac_default_body_def  sac_body_create  sac_body_destroy  sac_body_exists
+ *           sac_body_get  sac_body_set_pose  sac_body_set_velocity  sac_body_set_kind
+ *           sac_body_set_filter  sac_body_set_material  sac_body_set_motion  sac_body_move_to
+ *           sac_body_push  sac_body_wake  sac_body_sleep
+ *   soft    sac_body_soft  sac_body_soft_shape  sac_body_pin  sac_body_unpin
+ *   grab    sac_default_grab_def  sac_grab_create  sac_grab_move  sac_grab_destroy  sac_grab_get
+ *   step    sac_default_step_def  sac_world_step
+ *   events  sac_world_contact_events  sac_world_move_events
+ *   query   sac_world_ray  sac_world_overlap  sac_world_closest  sac_world_sweep
+ *   look    sac_world_pairs  sac_world_contacts  sac_world_front
+ *   record  record.h
  */
 #ifndef SAC_RUNTIME_WORLD_H
 #define SAC_RUNTIME_WORLD_H

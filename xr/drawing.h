@@ -17,7 +17,7 @@
  *
  * Index: sac_gallery_create  sac_gallery_destroy  sac_gallery_add_mesh  sac_gallery_add_spheres
  *        sac_gallery_add_skin  sac_default_drawing  sac_default_renderer_def  sac_canvas_clear
- * sac_canvas_rect  sac_canvas_line sac_canvas_text  sac_canvas_text_width
+ *        sac_canvas_rect  sac_canvas_line  sac_canvas_text  sac_canvas_text_width
  */
 #ifndef SAC_XR_DRAWING_H
 #define SAC_XR_DRAWING_H

@@ -13,8 +13,8 @@
  * Bright is what matters: the first priority group, the finest level, the most visible error left. The scale
  * rises in lightness all the way, so it reads the same to colour-blind eyes and on paper.
  *
- * Index: sac_insight_init  sac_insight_fini  sac_insight_note  sac_insight_colour  sac_insight_build
- * sac_insight_strip  sac_insight_legend  sac_insight_scale
+ * Index: sac_insight_init  sac_insight_fini  sac_insight_note  sac_insight_colour
+ *        sac_insight_build  sac_insight_strip  sac_insight_legend  sac_insight_scale
  */
 #ifndef SAC_XR_INSIGHT_H
 #define SAC_XR_INSIGHT_H

@@ -14,9 +14,9 @@
  *   }
  *   sac_session_destroy(&session);
  *
- * Index: sac_default_session_def  sac_session_probe  sac_session_create  sac_session_wait  sac_session_draw
- * sac_session_skip sac_session_pulse  sac_session_recentre  sac_session_request_exit  sac_session_reopen
- * sac_session_info  sac_session_destroy
+ * Index: sac_default_session_def  sac_session_probe  sac_session_create  sac_session_wait
+ *        sac_session_draw  sac_session_skip  sac_session_pulse  sac_session_recentre
+ *        sac_session_request_exit  sac_session_reopen  sac_session_info  sac_session_destroy
  */
 #ifndef SAC_XR_SESSION_H
 #define SAC_XR_SESSION_H
