@@ -3,6 +3,8 @@
  * overlaps; some of that comes out of nowhere, and is taken back here from those who got it. */
 #include "runtime/world_internal.h"
 
+#include <string.h>
+
 /* Overlap deeper than this, of the thinner one's thickness, is undone whoever pays, in about so many
  * seconds. */
 static const float DEEP = 0.02f, SECONDS = 2;
@@ -84,10 +86,54 @@ static void allow_lifts(sac_world *world, uint32_t contacts)
     }
 }
 
+/* ---- two that meet nobody else ---- */
+
+/* What the two pass on to each other stays between them: as much of both their changes is taken back as makes
+ * the energy come out even, and what they have of momentum together is what they had. */
+typedef struct meeting {
+    sac_solver_body *body[2];
+    const sac_body_hot *before[2];
+    float free[2][6], met[2][6]; /* velocities without the other and with it */
+} meeting;
+
+/* With so much of what they did to each other: what they gain by it. */
+static double meet(meeting *m, double share)
+{
+    double gain = 0;
+    for (int k = 0; k < 2; k++) {
+        float part[6];
+        for (int i = 0; i < 6; i++)
+            part[i] = (float)(m->free[k][i] + share * (m->met[k][i] - (double)m->free[k][i]));
+        memcpy(m->body[k]->v, part, sizeof m->body[k]->v);
+        memcpy(m->body[k]->w, part + 3, sizeof m->body[k]->w);
+        gain += quickened(m->body[k], m->before[k]->v, m->before[k]->w) + lifted(m->body[k]);
+    }
+    return gain;
+}
+
+static void settle_meeting(meeting *m, float dt)
+{
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < 3; i++) {
+            m->free[k][i] = m->before[k]->v[i] + m->body[k]->acceleration[i] * dt;
+            m->free[k][3 + i] = m->before[k]->w[i];
+            m->met[k][i] = m->body[k]->v[i];
+            m->met[k][3 + i] = m->body[k]->w[i];
+        }
+    double whole = meet(m, 1);
+    if (!(whole > 0)) return;
+    /* A parabola, below zero from where they only fell up to the share that is looked for. */
+    double none = meet(m, 0), half = meet(m, 0.5);
+    double a = 2 * (none + whole - 2 * half), b = whole - none - a, square = b * b - 4 * a * none;
+    double share = a > 0 && square >= 0 ? (sqrt(square) - b) / (2 * a) : 1;
+    meet(m, share > 0 && share < 1 ? share : 1);
+}
+
 typedef enum deed { SUM_UP, SLOW_DOWN, SUM_LIFTS, HOLD_BACK } deed;
 
 typedef struct account {
     bool all;           /* cut short before its first sub-step a set has counted nothing, but has pushed */
+    uint32_t settled;   /* mark of those that are even */
     double net, gained; /* by all together; by those who did */
     double owed;        /* was to be taken back, and is more than they move with */
     double lifts;       /* more than they may */
@@ -128,6 +174,7 @@ static bool over_bodies(sac_world *world, uint32_t contacts, uint32_t mark, deed
         const sac_solver_contact *c = &world->solver->contacts[k];
         const sac_broad_pair *pair = &world->broad->pairs[world->contact_root[k]];
         if (!sum->all && !pushes(c)) continue;
+        if (world->sweep_round[pair->a] == sum->settled) continue;
         if (is_driven(world, pair->a) || is_driven(world, pair->b)) return false;
         for (int side = 0; side < 2; side++) {
             uint32_t slot = side ? pair->b : pair->a;
@@ -142,16 +189,42 @@ static bool over_bodies(sac_world *world, uint32_t contacts, uint32_t mark, deed
     return true;
 }
 
+/* Those of which each meets only the other. */
+static void settle_meetings(sac_world *world, uint32_t contacts, uint32_t mark, const account *sum)
+{
+    const uint32_t once = mark, often = mark + 1;
+    uint32_t *met = world->sweep_round;
+    for (uint32_t k = 0; k < contacts; k++) {
+        const sac_broad_pair *pair = &world->broad->pairs[world->contact_root[k]];
+        if (!sum->all && !pushes(&world->solver->contacts[k])) continue;
+        met[pair->a] = met[pair->a] == once || met[pair->a] == often ? often : once;
+        met[pair->b] = met[pair->b] == once || met[pair->b] == often ? often : once;
+    }
+    for (uint32_t k = 0; k < contacts; k++) {
+        const sac_solver_contact *c = &world->solver->contacts[k];
+        const sac_broad_pair *pair = &world->broad->pairs[world->contact_root[k]];
+        meeting m = {.body = {&world->solver->bodies[c->a], &world->solver->bodies[c->b]},
+                     .before = {&world->hot[pair->a], &world->hot[pair->b]}};
+        if (!sum->all && !pushes(c)) continue;
+        if (met[pair->a] != once || met[pair->b] != once) continue;
+        if (!(m.body[0]->inverse_mass > 0 && m.body[1]->inverse_mass > 0)) continue;
+        if (is_driven(world, pair->a) || is_driven(world, pair->b)) continue;
+        settle_meeting(&m, world->step_dt);
+        met[pair->a] = met[pair->b] = sum->settled;
+    }
+}
+
 void sac_world_balance(sac_world *world, uint32_t contacts, uint32_t stamp, bool cut)
 {
-    account sum = {.all = cut};
-    uint32_t mark = 4 * stamp;
-    if (!over_bodies(world, contacts, mark, SUM_UP, 0, &sum) || !(sum.net > 0)) return;
-    over_bodies(world, contacts, mark + 1, SLOW_DOWN, sum.net / sum.gained, &sum);
+    uint32_t mark = 8 * stamp;
+    account sum = {.all = cut, .settled = mark + 2};
+    settle_meetings(world, contacts, mark, &sum);
+    if (!over_bodies(world, contacts, mark + 3, SUM_UP, 0, &sum) || !(sum.net > 0)) return;
+    over_bodies(world, contacts, mark + 4, SLOW_DOWN, sum.net / sum.gained, &sum);
     if (!(sum.owed > 0)) return;
     /* What is left of it are lifts. */
     allow_lifts(world, contacts);
-    over_bodies(world, contacts, mark + 2, SUM_LIFTS, 0, &sum);
+    over_bodies(world, contacts, mark + 5, SUM_LIFTS, 0, &sum);
     if (!(sum.lifts > 0)) return;
-    over_bodies(world, contacts, mark + 3, HOLD_BACK, fmin(sum.owed / sum.lifts, 1), &sum);
+    over_bodies(world, contacts, mark + 6, HOLD_BACK, fmin(sum.owed / sum.lifts, 1), &sum);
 }

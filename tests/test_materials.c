@@ -165,12 +165,67 @@ static void test_bounces_keep_momentum(void **state)
         }
 }
 
+/* However they are turned and turn: two that meet in several places at once and bounce fully pass momentum on
+ * to each other and keep it all, also where the bounce gave them more energy than they had. */
+static void test_tumbling_bounces_keep_momentum(void **state)
+{
+    (void)state;
+    enum { MEETINGS = 400 };
+    uint32_t met = 0;
+    for (uint32_t seed = 0; seed < MEETINGS; seed++) {
+        sac_rng rng = sac_rng_seed(seed);
+        sac_world_def def = play_small_def();
+        def.gravity[1] = 0;
+        sac_world *world = play_create(&def);
+        sac_shape_id shapes[3] = {play_box(world, 0.1f, 0.06f, 0.15f), play_capsule(world, 0.06f, 0.12f),
+                                  play_ball(world, 0.1f)};
+        double before[3] = {0}, after[3] = {0}, mass[2];
+        sac_body_id ids[2];
+        for (int i = 0; i < 2; i++) {
+            float side = i ? 1 : -1, turn[4], length = 0;
+            sac_body_def body =
+                play_body_def(shapes[sac_rng_below(&rng, 3)], SAC_BODY_DYNAMIC, 0.3f * side,
+                              sac_rng_range(&rng, -0.05f, 0.05f), sac_rng_range(&rng, -0.05f, 0.05f));
+            for (int k = 0; k < 4; k++) turn[k] = sac_rng_range(&rng, -1, 1), length += turn[k] * turn[k];
+            for (int k = 0; k < 4; k++) body.rotation[k] = turn[k] / sqrtf(length);
+            for (int k = 0; k < 3; k++) {
+                body.velocity[k] = (k == 0 ? -3 * side : 0) + sac_rng_range(&rng, -0.5f, 0.5f);
+                body.spin[k] = sac_rng_range(&rng, -8, 8);
+            }
+            body.mass = 1 + sac_rng_range(&rng, 0, 2);
+            body.angular_damping = 0;
+            body.material.restitution = 1;
+            mass[i] = body.mass;
+            for (int k = 0; k < 3; k++) before[k] += mass[i] * body.velocity[k];
+            ids[i] = play_make(world, &body);
+        }
+        double energy = sac_world_energy(world);
+        for (int frame = 0; frame < 60; frame++) {
+            const sac_contact_event *events;
+            play_step(world, 0);
+            met += sac_world_contact_events(world, &events) > 0;
+        }
+        for (int i = 0; i < 2; i++) {
+            sac_body_state body = play_state(world, ids[i]);
+            for (int k = 0; k < 3; k++) after[k] += mass[i] * body.velocity[k];
+        }
+        for (int k = 0; k < 3; k++)
+            CHECK_SAY(fabs(after[k] - before[k]) < 1e-3, "meeting %u: %g N s along %d, not %g\n", seed,
+                      after[k], k, before[k]);
+        CHECK_SAY(sac_world_energy(world) < 1.0001 * energy, "meeting %u: %g J of %g\n", seed,
+                  sac_world_energy(world), energy);
+        sac_world_destroy(&world);
+    }
+    CHECK(met >= MEETINGS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_balls_roll_down_slopes),
         cmocka_unit_test(test_nobody_sinks_between_triangles),
         cmocka_unit_test(test_bounces_keep_momentum),
+        cmocka_unit_test(test_tumbling_bounces_keep_momentum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
