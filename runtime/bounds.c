@@ -175,12 +175,14 @@ static uint32_t place_unseen(sac_world *world, uint32_t count, float dt, uint32_
     return placed;
 }
 
+/* `where`: of those that are near anybody. */
 static void stop_untold(sac_world *world, uint32_t slot, sac_box *where)
 {
     const sac_box *box = &world->broad->boxes[slot];
     world->flags[slot] |= SAC_BODY_STOPPED;
     world->hot[slot].halt = world->frame;
     world->clear_until[slot] = 0;
+    if (world->broad->first_pair[slot] == SAC_NO_PAIR) return;
     sac_box_add(where, box->low);
     sac_box_add(where, box->high);
 }
@@ -254,12 +256,12 @@ static void stop_unseen(sac_world *world, uint32_t count, float dt, uint32_t *li
 }
 
 /* Half of what is left, or more of what nobody's turn needs: boxes that find no time wait, and their
- * bodies with them. */
+ * bodies with them. Less when those that fly on with theirs lately took the frame beyond its end. */
 static uint64_t limit_at(const sac_world *world, uint64_t now)
 {
     if (world->step_deadline_ns == UINT64_MAX) return UINT64_MAX;
     double left = sac_world_left_ns(world, now);
-    return now + (uint64_t)fmax(left / 2, 0.6 * (left - world->dues_ns));
+    return now + (uint64_t)(world->costs.lift * fmax(left / 2, 0.6 * (left - world->dues_ns)));
 }
 
 void sac_world_bound(sac_world *world)

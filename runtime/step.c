@@ -271,6 +271,8 @@ static void adapt(sac_world *world)
         *throttle *= 0.95;
     else if (used < 0.9 && r->rungs[SAC_RUNG_BODIES])
         *throttle *= used < 0.5 && r->rungs[SAC_RUNG_HELD] ? 1.2 : used < 0.8 ? 1.05 : 1.02;
+    double *lift = &world->costs.lift;
+    *lift = used > 0.97 && world->aloft ? fmax(0.9 * *lift, 0.1) : fmin(1.02 * *lift, 1);
     if (*throttle > 1.5) *throttle = 1.5;
     if (*throttle < 0.05) *throttle = 0.05;
 }

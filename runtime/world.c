@@ -226,6 +226,7 @@ static void costs_init(sac_costs *costs)
     costs->places_per_body = 0.3;
     costs->sweep_ns_per_body = 100;
     costs->throttle = 0.4;
+    costs->lift = 0.7;
 }
 
 sac_result sac_world_create(const sac_world_def *def, sac_world **out_world, sac_error *error)

@@ -180,6 +180,7 @@ typedef struct sac_costs {
     uint32_t whole;           /* so many bodies were simulated last time, if these were all there are */
     double whole_ns;          /* and took so long */
     double throttle;          /* 0 to 1: share of what prediction would allow, from misses and leftovers */
+    double lift;              /* the same of the time for boxes, which decides how many fly on */
 } sac_costs;
 
 struct sac_world {
