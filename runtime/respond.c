@@ -485,7 +485,7 @@ static void end_touches(sac_world *world)
             sac_world_event(world, SAC_CONTACT_BEGIN, p, 0, sac_pair_approach(world, p));
         }
         bool glides = watch->touching && !memory->sensor;
-        uint32_t until = world->frame + 1 + (glides ? sac_pair_glides(world, pair) : 0);
+        uint32_t until = world->frame + 1 + (glides ? sac_pair_glides(world, p) : 0);
         for (int k = 0; k < 2; k++) {
             uint32_t slot = k ? pair->b : pair->a;
             if (until < world->clear_until[slot]) world->clear_until[slot] = until;

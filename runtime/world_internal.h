@@ -558,7 +558,7 @@ static inline bool sac_body_flies(const sac_world *world, uint32_t slot)
 /* glide.c: after its turn, from how it changed its velocity; and for how many frames two that touch need not
  * be looked at. */
 void sac_body_steady(sac_world *world, uint32_t slot, const float change[3], const float spin_change[3]);
-uint32_t sac_pair_glides(const sac_world *world, const sac_broad_pair *pair);
+uint32_t sac_pair_glides(const sac_world *world, uint32_t p);
 /* Whatever the time: held, told where to be, moved by nobody but the caller, or kept waiting too long. */
 static inline bool sac_body_must_go(const sac_world *world, uint32_t slot)
 {
