@@ -370,6 +370,7 @@ void sac_world_drop(sac_world *world, uint32_t keep);
 void sac_body_defer(sac_world *world, uint32_t slot);
 void sac_world_forget_deferred(sac_world *world);
 void sac_world_bound(sac_world *world);         /* bounds.c: boxes that no longer hold their body */
+void sac_world_strike_comers(sac_world *world); /* strike.c: who runs into a kinematic body by itself */
 void sac_world_gather(sac_world *world);        /* gather.c: pairs into the agenda */
 void sac_world_read_contacts(sac_world *world); /* touch.c: fronts and memory into manifolds */
 /* soften.c: contacts and goals of soft bodies, before the solver; response and motion after it. */
