@@ -442,7 +442,8 @@ static void respond_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32
 {
     uint64_t now = sac_world_now(world), keep = UINT32_MAX;
     double least = AT_LEAST * sac_predictor_mean_ns(&world->costs.solve, own, own);
-    double left = limit > now ? (double)(limit - now) : 0;
+    /* Without a limit there is time, whatever the clock says. */
+    double left = limit == UINT64_MAX ? 1e18 : limit > now ? (double)(limit - now) : 0;
     if (bodies > FEW && left < least) keep = (uint64_t)(PART * bodies * left / least);
     keep = sac_tape_decide(&world->tape, keep);
     if (keep < bodies) {
