@@ -187,6 +187,9 @@ static float free_share(sac_world *world, uint32_t slot, bool first, uint64_t mo
         const sac_form *form_b = sac_body_form(world, other);
         float thin =
             world->hot[slot].thickness < hot->thickness ? world->hot[slot].thickness : hot->thickness;
+        /* Triangles have no thickness: a tree's spheres are held by the side their centres are on. */
+        bool spheres = form->kind == SAC_FORM_TREE && form_b->kind == SAC_FORM_TERRAIN;
+        float allowed = 0.25f * (spheres ? world->hot[slot].thickness : thin);
         sac_transform here = world->pose[slot], there = world->pose[other];
         sac_sweep mine = own, theirs = sweep_of(world, other);
         float from = 0;
@@ -202,8 +205,7 @@ static float free_share(sac_world *world, uint32_t slot, bool first, uint64_t mo
         if (first && !may_pass(&world->hot[slot], &own, hot, &theirs, thin)) continue;
         if (sac_stop_reached(stop)) return fminf(now, blind_share(&world->hot[slot]));
         uint64_t tests = 0;
-        float s =
-            sac_meeting_advance(form, &here, &mine, form_b, &there, &theirs, 0.25f * thin, most, &tests);
+        float s = sac_meeting_advance(form, &here, &mine, form_b, &there, &theirs, allowed, most, &tests);
         sac_stop_did(stop, tests + 20);
         *out_short |= tests >= most;
         if (first)
