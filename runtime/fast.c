@@ -108,6 +108,62 @@ static bool has_company(const sac_world *world, uint32_t slot)
     return false;
 }
 
+/* A striker goes on when what it meets is held at this share of its way: would it come into it? */
+static bool overruns(const sac_world *world, uint32_t striker, const sac_sweep *its, uint32_t slot,
+                     const sac_sweep *own, float share, float allowed, uint64_t most, uint64_t *tests)
+{
+    sac_sweep rest = *its, held = {.centre = {own->centre[0], own->centre[1], own->centre[2]}};
+    sac_transform here = pose_after(world, slot, share), there = world->pose[striker];
+    float turned[3], from[3], to[3];
+    for (int i = 0; i < 3; i++) turned[i] = its->w[i] * share;
+    sac_transform_point(&there, its->centre, from);
+    sac_turn(there.rotation, turned);
+    sac_transform_point(&there, its->centre, to);
+    for (int i = 0; i < 3; i++) {
+        there.translation[i] += from[i] - to[i] + its->v[i] * share;
+        rest.v[i] *= 1 - share, rest.w[i] *= 1 - share;
+    }
+    return sac_meeting_advance(sac_body_form(world, slot), &here, &held, sac_body_form(world, striker),
+                               &there, &rest, allowed, most, tests) < 1;
+}
+
+/* What comes into a striker goes as far as it is free and from there along with it: held, it would be passed
+ * over, and a blow foreseen over a long way is foreseen roughly, the more so in one sub-step. */
+static uint64_t go_along(sac_world *world, uint32_t slot, uint64_t most)
+{
+    const sac_broad *broad = world->broad;
+    sac_body_hot *hot = &world->hot[slot];
+    uint64_t tests = 0;
+    for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
+        uint32_t other = broad->pairs[p].a == slot ? broad->pairs[p].b : broad->pairs[p].a;
+        const sac_body_hot *striker = &world->hot[other];
+        if (!sac_body_strikes(world, other) || world->memory[p].sensor) continue;
+        sac_sweep own = sweep_of(world, slot), its = sweep_of(world, other);
+        float thin = fminf(hot->thickness, striker->thickness), allowed = 0.25f * thin, d[3], v[3];
+        tests += 20;
+        if (!may_pass(hot, &own, striker, &its, thin)) continue;
+        float s = sac_meeting_advance(sac_body_form(world, slot), &world->pose[slot], &own,
+                                      sac_body_form(world, other), &world->pose[other], &its, allowed, most,
+                                      &tests);
+        if (!(s < 1) || !overruns(world, other, &its, slot, &own, s, allowed, most, &tests)) continue;
+        for (int k = 0; k < 3; k++) d[k] = hot->centre[k] - striker->centre[k];
+        for (int k = 0; k < 3; k++) {
+            int i = (k + 1) % 3, j = (k + 2) % 3;
+            v[k] = its.v[k] + its.w[i] * d[j] - its.w[j] * d[i];
+        }
+        /* No faster than it may. */
+        float limit = world->cold[slot].most_speed * world->step_dt,
+              most_way = fmaxf(length3(hot->moved), limit);
+        for (int k = 0; k < 3; k++) {
+            hot->moved[k] = s * hot->moved[k] + (1 - s) * v[k];
+            hot->turned[k] *= s;
+        }
+        float far = length3(hot->moved);
+        for (int k = 0; far > most_way && k < 3; k++) hot->moved[k] *= most_way / far;
+    }
+    return tests;
+}
+
 /* How much of its way a body can go. First against others on their whole way; in later rounds against those
  * that stop before it does, from then on. When time is up in the middle of it, as far as is safe unseen;
  * `out_short`: a pair was not looked at to the end. */
@@ -115,10 +171,12 @@ static float free_share(sac_world *world, uint32_t slot, bool first, uint64_t mo
                         bool *out_short)
 {
     const sac_broad *broad = world->broad;
+    if (world->step_deadline_ns == UINT64_MAX) most = CREDITS_TO_THE_END;
+    /* Those that were struck went before. */
+    if (first && !(world->flags[slot] & SAC_BODY_STRUCK)) sac_stop_did(stop, go_along(world, slot, most));
     sac_sweep own = sweep_of(world, slot);
     const sac_form *form = sac_body_form(world, slot);
     float now = first ? 1 : world->hot[slot].share, share = now, least = 1, way = way_of(&world->hot[slot]);
-    if (world->step_deadline_ns == UINT64_MAX) most = CREDITS_TO_THE_END;
     for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
         uint32_t other = broad->pairs[p].a == slot ? broad->pairs[p].b : broad->pairs[p].a;
         if (world->memory[p].sensor || world->flags[other] & SAC_BODY_SOFT) continue;
@@ -129,6 +187,9 @@ static float free_share(sac_world *world, uint32_t slot, bool first, uint64_t mo
         const sac_form *form_b = sac_body_form(world, other);
         float thin =
             world->hot[slot].thickness < hot->thickness ? world->hot[slot].thickness : hot->thickness;
+        /* Triangles have no thickness: a tree's spheres are held by the side their centres are on. */
+        bool spheres = form->kind == SAC_FORM_TREE && form_b->kind == SAC_FORM_TERRAIN;
+        float allowed = 0.25f * (spheres ? world->hot[slot].thickness : thin);
         sac_transform here = world->pose[slot], there = world->pose[other];
         sac_sweep mine = own, theirs = sweep_of(world, other);
         float from = 0;
@@ -144,8 +205,7 @@ static float free_share(sac_world *world, uint32_t slot, bool first, uint64_t mo
         if (first && !may_pass(&world->hot[slot], &own, hot, &theirs, thin)) continue;
         if (sac_stop_reached(stop)) return fminf(now, blind_share(&world->hot[slot]));
         uint64_t tests = 0;
-        float s =
-            sac_meeting_advance(form, &here, &mine, form_b, &there, &theirs, 0.25f * thin, most, &tests);
+        float s = sac_meeting_advance(form, &here, &mine, form_b, &there, &theirs, allowed, most, &tests);
         sac_stop_did(stop, tests + 20);
         *out_short |= tests >= most;
         if (first)
@@ -526,6 +586,11 @@ static void mind_the_stopped(sac_world *world)
 
 void sac_world_limit_fast(sac_world *world)
 {
+    for (uint32_t i = 0; i < world->struck_count; i++) {
+        uint32_t slot = world->struck[i];
+        if (moves(world, slot) && !(world->flags[slot] & SAC_BODY_SOFT))
+            sac_world_spend(world, go_along(world, slot, CREDITS_A_PAIR));
+    }
     if (world->chosen_count < world->awake_count) {
         limit_in_crowd(world);
         return;

@@ -221,7 +221,8 @@ static void leave_asleep(const sac_world *world, listed *list)
 static uint32_t gather_body(sac_world *world, uint32_t slot, const sac_broad_row *row, listed *list)
 {
     uint32_t looked = 0;
-    bool still = !sac_body_dynamic(world, slot) && length3(world->hot[slot].v) == 0;
+    const sac_body_hot *hot = &world->hot[slot];
+    bool still = !sac_body_dynamic(world, slot) && length3(hot->v) + length3(hot->w) == 0;
     for (;; list_unseen(world, row, list)) {
         if (still) leave_asleep(world, list);
         looked += list->count;

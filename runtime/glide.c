@@ -48,13 +48,43 @@ static float turning(const sac_body_hot *hot)
     return hot->thickness > 1.9f * hot->radius ? 0 : length3(hot->w) * hot->radius;
 }
 
-uint32_t sac_pair_glides(const sac_world *world, const sac_broad_pair *pair)
+static bool falls(const sac_world *world, uint32_t slot)
 {
+    uint32_t flags = world->flags[slot];
+    return sac_body_dynamic(world, slot) && flags & SAC_BODY_AWAKE && !(flags & SAC_BODY_BORNE) &&
+           (flags & SAC_BODY_CHOSEN || !sac_body_lies(world, slot));
+}
+
+/* Two that touched and do not bear on each other have room between them: for so many frames after this one.
+ */
+static uint32_t frames_of_room(const sac_world *world, uint32_t p, float thin)
+{
+    const sac_broad_pair *pair = &world->broad->pairs[p];
+    float dt = world->step_dt, closing = sac_pair_approach(world, p);
+    float room = ASTRAY * thin - world->memory[p].depth - closing * dt;
+    /* One falls and the other does not. */
+    uint32_t which = falls(world, pair->a) ? pair->a : pair->b;
+    bool together = falls(world, pair->a) == falls(world, pair->b);
+    float a = together ? 0 : world->gravity_size * fabsf(world->cold[which].gravity_scale);
+    if (!(room > 0)) return 0;
+    float pace = closing + sqrtf(closing * closing + 2 * a * room);
+    float frames = 2 * room > pace * dt * MOST_FRAMES ? MOST_FRAMES : 2 * room / (pace * dt);
+    return (uint32_t)frames;
+}
+
+uint32_t sac_pair_glides(const sac_world *world, uint32_t p)
+{
+    const sac_broad_pair *pair = &world->broad->pairs[p];
     const sac_body_hot *x = &world->hot[pair->a], *y = &world->hot[pair->b];
     uint32_t a = frames_of(world, pair->a), b = a ? frames_of(world, pair->b) : 0, frames = a < b ? a : b;
+    float thin = x->thickness < y->thickness ? x->thickness : y->thickness;
+    if (frames) {
+        uint32_t room = frames_of_room(world, p, thin);
+        if (room < frames) frames = room;
+    }
     /* What has no end has no edges. */
     if (!frames || x->radius > 1e18f || y->radius > 1e18f) return frames;
-    float v[3], thin = x->thickness < y->thickness ? x->thickness : y->thickness;
+    float v[3];
     for (int i = 0; i < 3; i++) v[i] = x->v[i] - y->v[i];
     float way = (length3(v) + turning(x) + turning(y)) * world->step_dt;
     return way * (float)frames <= ALONG * thin ? frames : (uint32_t)(ALONG * thin / way);

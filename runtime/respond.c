@@ -442,7 +442,8 @@ static void respond_tier(sac_world *world, uint32_t tier, uint32_t tiers, uint32
 {
     uint64_t now = sac_world_now(world), keep = UINT32_MAX;
     double least = AT_LEAST * sac_predictor_mean_ns(&world->costs.solve, own, own);
-    double left = limit > now ? (double)(limit - now) : 0;
+    /* Without a limit there is time, whatever the clock says. */
+    double left = limit == UINT64_MAX ? 1e18 : limit > now ? (double)(limit - now) : 0;
     if (bodies > FEW && left < least) keep = (uint64_t)(PART * bodies * left / least);
     keep = sac_tape_decide(&world->tape, keep);
     if (keep < bodies) {
@@ -485,7 +486,7 @@ static void end_touches(sac_world *world)
             sac_world_event(world, SAC_CONTACT_BEGIN, p, 0, sac_pair_approach(world, p));
         }
         bool glides = watch->touching && !memory->sensor;
-        uint32_t until = world->frame + 1 + (glides ? sac_pair_glides(world, pair) : 0);
+        uint32_t until = world->frame + 1 + (glides ? sac_pair_glides(world, p) : 0);
         for (int k = 0; k < 2; k++) {
             uint32_t slot = k ? pair->b : pair->a;
             if (until < world->clear_until[slot]) world->clear_until[slot] = until;

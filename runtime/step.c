@@ -317,6 +317,7 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     sac_world_choose(world);
     t = lap(world, SAC_STAGE_PREPARE, t);
     sac_world_bound(world);
+    sac_world_strike_comers(world);
     t = lap(world, SAC_STAGE_BROAD, t);
     sac_world_gather(world);
     world->soft_points = 0;

@@ -25,10 +25,19 @@ static sac_sweep way_of(const sac_world *world, uint32_t slot)
 typedef struct striker {
     sac_world *world;
     uint32_t slot;
-    float way; /* of its fastest point, this step */
+    float turn, way; /* by turning, and of its fastest point, this step */
     sac_sweep sweep;
     uint64_t credits;
 } striker;
+
+static striker striker_of(sac_world *world, uint32_t slot)
+{
+    const sac_body_hot *hot = &world->hot[slot];
+    striker s = {.world = world, .slot = slot, .sweep = way_of(world, slot)};
+    s.turn = hot->radius < 1e18f ? length3(s.sweep.w) * hot->radius : 0;
+    s.way = length3(s.sweep.v) + s.turn;
+    return s;
+}
 
 static bool try_struck(uint32_t other, void *user)
 {
@@ -69,16 +78,14 @@ static void strike(sac_world *world, uint32_t slot, uint64_t *credits)
 {
     const sac_body_hot *hot = &world->hot[slot];
     const sac_form *form = sac_body_form(world, slot);
-    striker s = {.world = world, .slot = slot, .sweep = way_of(world, slot)};
-    float turn = hot->radius < 1e18f ? length3(s.sweep.w) * hot->radius : 0;
+    striker s = striker_of(world, slot);
     sac_box box;
-    s.way = length3(s.sweep.v) + turn;
     if (world->flags[slot] & SAC_BODY_SENSOR) return;
     if (!(s.way > world->def.margin) && !sac_world_starves(world)) return;
     sac_form_bounds(form, &world->pose[slot], &box);
     for (int i = 0; i < 3; i++) {
-        box.low[i] += fminf(s.sweep.v[i], 0) - turn - world->def.margin;
-        box.high[i] += fmaxf(s.sweep.v[i], 0) + turn + world->def.margin;
+        box.low[i] += fminf(s.sweep.v[i], 0) - s.turn - world->def.margin;
+        box.high[i] += fmaxf(s.sweep.v[i], 0) + s.turn + world->def.margin;
     }
     uint32_t first = world->struck_count;
     sac_broad_touching(world->broad, &box, try_struck, &s);
@@ -112,4 +119,41 @@ void sac_world_strike(sac_world *world)
     if (!world->struck_count) return;
     sac_world_fit_pairs(world);
     sac_world_spend(world, credits);
+}
+
+/* Could it have come out of the box it had when those in the way were looked for, and meet the striker? */
+static bool comes_to_meet(const striker *s, uint32_t other)
+{
+    const sac_world *world = s->world;
+    if (!(world->flags[other] & SAC_BODY_CHOSEN) || !sac_body_dynamic(world, other)) return false;
+    const sac_body_hot *x = &world->hot[s->slot], *y = &world->hot[other];
+    float own = sac_body_motion(y, world->step_dt), v[3];
+    for (int i = 0; i < 3; i++) v[i] = y->v[i] - x->v[i];
+    return own > 2 * world->def.margin &&
+           length3(v) * world->step_dt + own + s->way > 0.5f * fminf(x->thickness, y->thickness);
+}
+
+void sac_world_strike_comers(sac_world *world)
+{
+    const sac_broad *broad = world->broad;
+    uint32_t before = world->struck_count;
+    uint64_t credits = 0;
+    for (uint32_t i = 0; i < world->chosen_count; i++) {
+        uint32_t slot = world->chosen[i];
+        if (!sac_body_strikes(world, slot) || world->flags[slot] & SAC_BODY_SENSOR) continue;
+        striker s = striker_of(world, slot);
+        for (uint32_t p = broad->first_pair[slot]; p != SAC_NO_PAIR; p = sac_broad_next(broad, p, slot)) {
+            uint32_t other = broad->pairs[p].a == slot ? broad->pairs[p].b : broad->pairs[p].a;
+            s.credits += 4;
+            if (comes_to_meet(&s, other) && !try_struck(other, &s)) break;
+        }
+        credits += s.credits;
+    }
+    /* Their boxes hold them on their own way; where the blow sends them is seen when it is known. */
+    for (uint32_t i = before; i < world->struck_count; i++) {
+        uint32_t slot = world->struck[i];
+        world->hot[slot].jolt = world->frame;
+        world->clear_until[slot] = world->box_until[slot] = 0;
+    }
+    if (credits) sac_world_spend(world, credits);
 }

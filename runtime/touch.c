@@ -104,7 +104,7 @@ static void read_entry(reading *job, uint32_t e, uint32_t most, uint32_t worker)
         job->credits[worker] += tests;
         return;
     }
-    bool first = fresh && !memory->refined;
+    bool first = fresh && !memory->refined, touched = m->count > 0;
     if (fresh) {
         sac_pairs pending, done;
         sac_agenda_front(agenda, e, &pending, &done);
@@ -139,6 +139,10 @@ static void read_entry(reading *job, uint32_t e, uint32_t most, uint32_t worker)
                                                                           : world->hot[pair->b].radius;
     sac_manifold_merge(m, contacts, count, agenda->pose_a[e], agenda->pose_b[e], world->def.gap_bias,
                        0.5f * reach / agenda->pose_a[e]->scale);
+    /* Contacts that are gone are apart by what counts now, which may be much less than when they were found.
+     */
+    if (!fresh && touched && m->count == 0)
+        watch->margin = fminf(watch->margin, (float)(travel - watch->travel) + agenda->margin[e]);
     watch->apart = memory->known && m->count == 0;
     m->level = memory->level;
     m->uncertainty = memory->uncertainty;

@@ -83,7 +83,7 @@ typedef struct sac_world_def {
     sac_tasks_def tasks; /* default: one thread */
     float margin;        /* contacts are looked for this far apart; default 0.01 m */
     float gap_bias;      /* see sac_manifold_correct; default 0.5 */
-    bool single_impulse; /* the reference response */
+    bool single_impulse; /* the reference response: no friction, and overlap is not undone */
     bool chance;         /* the non-deterministic contact model */
     uint64_t seed;
     bool sleep;              /* default true */

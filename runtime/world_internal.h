@@ -371,6 +371,7 @@ void sac_world_drop(sac_world *world, uint32_t keep);
 void sac_body_defer(sac_world *world, uint32_t slot);
 void sac_world_forget_deferred(sac_world *world);
 void sac_world_bound(sac_world *world);         /* bounds.c: boxes that no longer hold their body */
+void sac_world_strike_comers(sac_world *world); /* strike.c: who runs into a kinematic body by itself */
 void sac_world_gather(sac_world *world);        /* gather.c: pairs into the agenda */
 void sac_world_read_contacts(sac_world *world); /* touch.c: fronts and memory into manifolds */
 /* soften.c: contacts and goals of soft bodies, before the solver; response and motion after it. */
@@ -559,7 +560,7 @@ static inline bool sac_body_flies(const sac_world *world, uint32_t slot)
 /* glide.c: after its turn, from how it changed its velocity; and for how many frames two that touch need not
  * be looked at. */
 void sac_body_steady(sac_world *world, uint32_t slot, const float change[3], const float spin_change[3]);
-uint32_t sac_pair_glides(const sac_world *world, const sac_broad_pair *pair);
+uint32_t sac_pair_glides(const sac_world *world, uint32_t p);
 /* Whatever the time: held, told where to be, moved by nobody but the caller, or kept waiting too long. */
 static inline bool sac_body_must_go(const sac_world *world, uint32_t slot)
 {

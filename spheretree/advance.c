@@ -251,7 +251,7 @@ static float field_time(advance *s, uint32_t id)
             float d0 =
                 fabsf(sac_terrain_nearest(s->b->form->terrain, local, limit / s->b->scale, closest, n));
             s->tests += 200;
-            if (d0 < FLT_MAX) limit = sac_most(sac_least(limit, d0 * s->b->scale - s->allowed), 0.0f);
+            if (d0 < FLT_MAX) limit = leaf_limit(r, d0 * s->b->scale, s->allowed);
         }
         return terrain_time(s, p, v, r, limit, g, leaf);
     }

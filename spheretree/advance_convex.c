@@ -73,28 +73,71 @@ typedef struct pursuit {
     float reach;
 } pursuit;
 
-/* Gap of the two, negative when they overlap, along the best axis there is; false: too deep to tell. `fixed`:
- * points of b that do not come from a form. */
-static bool gap_now(const pursuit *p, const sac_hull *fixed, float n[3], float *gap)
+/* A triangle of terrain. */
+typedef struct facet {
+    sac_hull hull;
+    float normal[3];
+} facet;
+
+/* Axes from a to b and the gaps along them, negative where the two overlap. The direction between the cores
+ * leans where a body lies beside the end of another, and would stop what only slides on to it: the faces'
+ * own normals do not lean. */
+typedef struct apart {
+    float n[7][3], gap[7], widest;
+    uint32_t count;
+} apart;
+
+static void add_axis(apart *out, const float n[3], float sign, float gap)
+{
+    if (out->count == 0 || gap > out->widest) out->widest = gap;
+    for (int i = 0; i < 3; i++) out->n[out->count][i] = sign * n[i];
+    out->gap[out->count++] = gap;
+}
+
+static void along(apart *out, const sac_hull *a, const sac_hull *b, float radius, const float n[3])
+{
+    add_axis(out, n, 1, -most_along(b, n, -1) - most_along(a, n, 1) - radius);
+}
+
+/* Of each two faces of a box the one that parts them better. */
+static void along_faces(apart *out, const sac_mover *box, const sac_hull *a, const sac_hull *b, float radius)
+{
+    if (box->form->kind != SAC_FORM_BOX) return;
+    for (int k = 0; k < 3; k++) {
+        float n[3] = {box->rows[0][k], box->rows[1][k], box->rows[2][k]};
+        float ahead = -most_along(b, n, -1) - most_along(a, n, 1);
+        float behind = -most_along(b, n, 1) - most_along(a, n, -1);
+        add_axis(out, n, ahead >= behind ? 1 : -1, sac_most(ahead, behind) - radius);
+    }
+}
+
+/* False: too deep to tell. `fixed`: a piece of b instead of its form. */
+static bool gaps_now(const pursuit *p, const facet *fixed, apart *out)
 {
     shape a, b;
+    float n[3];
     shape_now(p->a, &a);
+    out->count = 0;
     if (fixed) {
-        if (!(sac_hulls_apart(&a.core, fixed, n) > 0)) return false;
-        *gap = -most_along(fixed, n, -1) - most_along(&a.whole, n, 1) - a.radius;
+        if (!(sac_hulls_apart(&a.core, &fixed->hull, n) > 0)) return false;
+        along(out, &a.whole, &fixed->hull, a.radius, n);
+        for (int i = 0; i < 3; i++) n[i] = -fixed->normal[i];
+        along(out, &a.whole, &fixed->hull, a.radius, n);
         return true;
     }
     if (p->b->form->kind == SAC_FORM_PLANE) {
-        float out[3];
-        sac_v3_turn(p->b->rows, p->b->form->normal, out);
-        for (int i = 0; i < 3; i++) n[i] = -out[i];
+        float up[3];
+        sac_v3_turn(p->b->rows, p->b->form->normal, up);
         float offset = p->b->form->offset - sac_v3_dot(p->b->form->normal, p->b->centre);
-        *gap = -most_along(&a.whole, out, -1) - a.radius - (sac_v3_dot(out, p->b->at) + offset * p->b->scale);
+        float ground = sac_v3_dot(up, p->b->at) + offset * p->b->scale;
+        add_axis(out, up, -1, -most_along(&a.whole, up, -1) - a.radius - ground);
         return true;
     }
     shape_now(p->b, &b);
     if (!(sac_hulls_apart(&a.core, &b.core, n) > 0)) return false;
-    *gap = -most_along(&b.whole, n, -1) - most_along(&a.whole, n, 1) - a.radius - b.radius;
+    along(out, &a.whole, &b.whole, a.radius + b.radius, n);
+    along_faces(out, p->a, &a.whole, &b.whole, a.radius + b.radius);
+    along_faces(out, p->b, &a.whole, &b.whole, a.radius + b.radius);
     return true;
 }
 
@@ -104,26 +147,35 @@ static void go(pursuit *p, float share)
     sac_mover_go(p->b, share);
 }
 
-static void pursue(pursuit *p, const sac_hull *fixed)
+/* Along the axis that keeps them apart for longest. */
+static float free_step(const pursuit *p, const apart *now, const float rel[3], float allowed)
 {
-    float share = 0, allowed = p->allowed, rel[3], gap, n[3];
+    float most = 0;
+    for (uint32_t k = 0; k < now->count; k++) {
+        float closing = sac_v3_dot(rel, now->n[k]) + p->turning, left = now->gap[k] + allowed;
+        /* What comes no nearer stays as it is, however deep. */
+        if (closing <= 0 && now->gap[k] == now->widest) return 1;
+        if (left > 0) most = closing > 0 ? sac_most(most, left / closing * SAFE) : 1;
+    }
+    return most;
+}
+
+static void pursue(pursuit *p, const facet *fixed)
+{
+    float share = 0, allowed = p->allowed, rel[3];
+    apart now;
     sac_v3_sub(p->a->v, p->b->v, rel);
     for (int round = 0; round < SAC_ADVANCE_ROUNDS; round++) {
         go(p, share);
         p->tests += HULLS_COST;
-        if (!gap_now(p, fixed, n, &gap)) {
+        if (!gaps_now(p, fixed, &now)) {
             /* Deep inside at the start: on by what is allowed, no more. */
             float pace = sac_v3_length(rel) + p->turning;
             if (round == 0) share = pace > 0 ? allowed / pace : 1;
             break;
         }
-        if (round == 0 && -gap > allowed) allowed += -gap;
-        float closing = sac_v3_dot(rel, n) + p->turning;
-        if (closing <= 0) {
-            share = 1;
-            break;
-        }
-        float left = gap + allowed, step = left > 0 ? left / closing * SAFE : 0;
+        if (round == 0 && -now.widest > allowed) allowed += -now.widest;
+        float step = free_step(p, &now, rel, allowed);
         share += step;
         if (share >= p->share || step < 1e-4f || p->tests >= p->credits) break;
     }
@@ -134,24 +186,26 @@ static void pursue_triangle(uint32_t feature, const float (*corner)[3], const fl
 {
     pursuit *p = user;
     (void)feature;
-    sac_hull triangle = {.count = 3};
-    float world_normal[3], from[3], n[3], gap;
+    facet triangle = {.hull.count = 3};
+    float from[3];
+    apart now;
     go(p, 0);
-    sac_v3_turn(p->b->rows, normal, world_normal);
+    sac_v3_turn(p->b->rows, normal, triangle.normal);
     for (int k = 0; k < 3; k++) {
-        sac_mover_arm(p->b, corner[k], triangle.points[k]);
-        for (int i = 0; i < 3; i++) triangle.points[k][i] += p->b->at[i];
+        sac_mover_arm(p->b, corner[k], triangle.hull.points[k]);
+        for (int i = 0; i < 3; i++) triangle.hull.points[k][i] += p->b->at[i];
     }
     float middle[3];
     sac_mover_arm(p->a, p->a->form->ball, middle);
     for (int i = 0; i < 3; i++) middle[i] += p->a->at[i];
-    sac_v3_sub(middle, triangle.points[0], from);
-    float height = sac_v3_dot(from, world_normal), speed = -sac_v3_dot(p->a->v, world_normal);
+    sac_v3_sub(middle, triangle.hull.points[0], from);
+    float height = sac_v3_dot(from, triangle.normal), speed = -sac_v3_dot(p->a->v, triangle.normal);
     p->tests += 20;
     if (height < 0 || height > p->reach + sac_most(speed, 0)) return; /* behind it, or never near */
     if (p->measuring) {
         p->tests += HULLS_COST;
-        if (height < p->reach && gap_now(p, &triangle, n, &gap) && -gap > p->deepest) p->deepest = -gap;
+        if (height < p->reach && gaps_now(p, &triangle, &now) && -now.widest > p->deepest)
+            p->deepest = -now.widest;
         return;
     }
     if (p->tests >= p->credits) {

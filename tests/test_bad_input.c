@@ -492,6 +492,29 @@ static uint64_t jumpy_now(void *user)
     return j->now;
 }
 
+static uint64_t last_of_all(void *user)
+{
+    (void)user;
+    return UINT64_MAX;
+}
+
+/* One that knows no other number than its last: steps without a limit have none. */
+static void test_clock_at_its_end(void **state)
+{
+    (void)state;
+    sac_world_def def = play_def();
+    def.clock = sac_clock_caller(last_of_all, NULL);
+    sac_world *world = play_create(&def);
+    play_floor(world);
+    sac_shape_id cube = play_box(world, 0.1f, 0.1f, 0.1f);
+    for (int i = 0; i < 60; i++)
+        play_body(world, cube, SAC_BODY_DYNAMIC, 0.25f * (float)(i % 5), 0.15f + 0.22f * (float)(i / 25),
+                  0.25f * (float)(i / 5 % 5));
+    for (int f = 0; f < 30; f++) CHECK(play_step(world, 0).simulated == 60);
+    CHECK(play_until_asleep(world, 600, 0) < 600);
+    sac_world_destroy(&world);
+}
+
 static void test_clock_that_jumps(void **state)
 {
     (void)state;
@@ -673,6 +696,7 @@ int main(void)
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_steps),
         cmocka_unit_test(test_deadline_passed),
+        cmocka_unit_test(test_clock_at_its_end),
         cmocka_unit_test(test_clock_that_jumps),
         cmocka_unit_test(test_come_apart),
         cmocka_unit_test(test_thousand_in_one_place),

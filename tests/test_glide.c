@@ -138,6 +138,38 @@ static void test_nobody_glides_on_air(void **state)
     sac_world_destroy(&f.world);
 }
 
+/* Balls that fall onto the floor are stopped a little above it where they had no time to be looked at: they
+ * have touched, but nothing bears them, and from there they fall no farther than to the floor. */
+static void test_nobody_falls_through(void **state)
+{
+    (void)state;
+    const float down[3] = {0, -9.81f, 0};
+    for (int k = 0; k < 4; k++) {
+        static field f;
+        memset(&f, 0, sizeof f);
+        f.world = create(down);
+        f.floor = play_floor(f.world);
+        sac_shape_id ball = play_ball(f.world, RADIUS);
+        for (int i = 0; i < COUNT; i++) {
+            sac_body_def def =
+                play_body_def(ball, SAC_BODY_DYNAMIC, APART * (float)(i % SIDE),
+                              0.5f + 0.1f * (float)k + 0.01f * (float)(i % 97), APART * (float)(i / SIDE));
+            def.velocity[1] = -2;
+            f.ids[i] = play_make(f.world, &def);
+        }
+        float deepest = 0;
+        for (int i = 0; i < 240; i++) {
+            step(&f, SHORT_NS);
+            for (int n = 0; n < COUNT; n++)
+                deepest = fmaxf(deepest, RADIUS - play_state(f.world, f.ids[n]).centre[1]);
+        }
+        print_message("%.1f mm in the floor at most\n", 1000.0 * (double)deepest);
+        CHECK(deepest < 0.1f * RADIUS);
+        CHECK(f.waited > 0);
+        sac_world_destroy(&f.world);
+    }
+}
+
 /* Every second row comes back against the others. */
 static void test_they_meet(void **state)
 {
@@ -204,9 +236,10 @@ static void test_pushed_fly_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rollers_roll_on), cmocka_unit_test(test_nobody_climbs_for_nothing),
-        cmocka_unit_test(test_walls_stop_them), cmocka_unit_test(test_nobody_glides_on_air),
-        cmocka_unit_test(test_they_meet),       cmocka_unit_test(test_pushed_fly_on),
+        cmocka_unit_test(test_rollers_roll_on),      cmocka_unit_test(test_nobody_climbs_for_nothing),
+        cmocka_unit_test(test_walls_stop_them),      cmocka_unit_test(test_nobody_glides_on_air),
+        cmocka_unit_test(test_nobody_falls_through), cmocka_unit_test(test_they_meet),
+        cmocka_unit_test(test_pushed_fly_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

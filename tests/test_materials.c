@@ -123,6 +123,90 @@ static void test_nobody_sinks_between_triangles(void **state)
     for (int ground = 0; ground < GROUNDS; ground++) sac_terrain_destroy(&terrains[ground]);
 }
 
+/* What slides without friction goes as far as its speed says, whatever the ground is made of: to look ahead
+ * for what is fast must not stop it where the next triangle begins. */
+static void test_boxes_slide_over_seams(void **state)
+{
+    (void)state;
+    sac_terrain *terrains[GROUNDS] = {NULL, NULL, level_heights(), level_triangles()};
+    for (int ground = 0; ground < GROUNDS; ground++)
+        for (int k = 0; k < 4; k++) {
+            const float speed = (const float[]){1, 3, 10, 30}[k];
+            sac_world_def def = play_def();
+            sac_world *world = play_create(&def);
+            sac_body_def body = ground_def(world, ground, terrains[ground]);
+            body.material.friction = 0;
+            play_make(world, &body);
+            sac_shape_id shapes[2] = {play_box(world, 0.1f, 0.1f, 0.1f), play_box(world, 0.3f, 0.1f, 0.2f)};
+            sac_body_id ids[2];
+            for (int i = 0; i < 2; i++) {
+                body = play_body_def(shapes[i], SAC_BODY_DYNAMIC, -4, 0.1f, (float)i + 0.03f);
+                body.rotation[1] = i ? 0.3826834f : 0, body.rotation[3] = i ? 0.9238795f : 1;
+                body.velocity[0] = speed;
+                body.material.friction = 0;
+                ids[i] = play_make(world, &body);
+            }
+            int frames = (int)(90 * 7 / speed);
+            play_frames(world, frames < 180 ? frames : 180);
+            float right = speed * (float)(frames < 180 ? frames : 180) / 90;
+            for (int i = 0; i < 2; i++) {
+                sac_body_state s = play_state(world, ids[i]);
+                CHECK_SAY(fabsf(s.centre[0] + 4 - right) < 0.01f * right &&
+                              fabsf(s.centre[1] - 0.1f) < PLAY_SLOP,
+                          "ground %d box %d at %g m/s: %g m, not %g\n", ground, i, (double)speed,
+                          (double)(s.centre[0] + 4), (double)right);
+            }
+            sac_world_destroy(&world);
+        }
+    for (int ground = 0; ground < GROUNDS; ground++) sac_terrain_destroy(&terrains[ground]);
+}
+
+/* What falls over does so at one pace, whatever it falls onto: also on a small table of triangles, which are
+ * never as thick as a body is fast. */
+static void test_trees_fall_over(void **state)
+{
+    (void)state;
+    sac_terrain *terrains[GROUNDS] = {NULL, NULL, NULL, NULL};
+    float posts[25] = {0};
+    sac_mesh *mesh = NULL;
+    sac_tree *tree = NULL;
+    sac_build_def build = sac_default_build_def();
+    build.depth = 2;
+    const float vertices[4][3] = {{-1, 0, -1}, {-1, 0, 1}, {1, 0, 1}, {1, 0, -1}};
+    const uint32_t triangles[2][3] = {{0, 1, 2}, {0, 2, 3}};
+    CHECK(sac_terrain_from_heights(posts, 5, 5, 0.5f, &terrains[2], NULL) == SAC_OK);
+    CHECK(sac_mesh_create(vertices, 4, triangles, 2, "table", &mesh, NULL) == SAC_OK);
+    CHECK(sac_terrain_from_mesh(mesh, &terrains[3], NULL) == SAC_OK);
+    sac_mesh_destroy(&mesh);
+    CHECK(sac_mesh_builtin("l", 300, &mesh, NULL) == SAC_OK);
+    CHECK(sac_tree_build(mesh, &build, &tree, NULL) == SAC_OK);
+    sac_mesh_destroy(&mesh);
+    sac_form form;
+    CHECK(sac_form_from_tree(&form, tree, NULL) == SAC_OK);
+    enum { FRAMES = 60 };
+    float height[GROUNDS][FRAMES];
+    for (int ground = 0; ground < GROUNDS; ground++) {
+        sac_world_def def = play_def();
+        sac_world *world = play_create(&def);
+        sac_body_def body = ground_def(world, ground, terrains[ground]);
+        play_make(world, &body);
+        body = play_body_def(play_shape(world, &form), SAC_BODY_DYNAMIC, 0, 0.3f - form.box.low[1], 0);
+        body.rotation[0] = 0.3f, body.rotation[3] = 0.9539392f;
+        body.spin[0] = 2;
+        sac_body_id id = play_make(world, &body);
+        for (int f = 0; f < FRAMES; f++) {
+            play_step(world, 0);
+            height[ground][f] = play_state(world, id).centre[1];
+            float off = height[ground][f] - height[0][f];
+            CHECK_SAY(fabsf(off) < 0.02f, "ground %d frame %d: %g m off\n", ground, f, (double)off);
+        }
+        sac_world_destroy(&world);
+    }
+    CHECK(height[0][FRAMES - 1] < height[0][0] - 0.3f);
+    for (int ground = 0; ground < GROUNDS; ground++) sac_terrain_destroy(&terrains[ground]);
+    sac_tree_destroy(&tree);
+}
+
 /* ---- bouncing ---- */
 
 /* Two that meet nearly head-on, in one place or in several, and bounce fully: they part as fast as they met,
@@ -222,8 +306,8 @@ static void test_tumbling_bounces_keep_momentum(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_balls_roll_down_slopes),
-        cmocka_unit_test(test_nobody_sinks_between_triangles),
+        cmocka_unit_test(test_balls_roll_down_slopes), cmocka_unit_test(test_nobody_sinks_between_triangles),
+        cmocka_unit_test(test_boxes_slide_over_seams), cmocka_unit_test(test_trees_fall_over),
         cmocka_unit_test(test_bounces_keep_momentum),
         cmocka_unit_test(test_tumbling_bounces_keep_momentum),
     };

@@ -243,6 +243,51 @@ static void test_kinematic_pushes(void **state)
     sac_world_destroy(&world);
 }
 
+/* What only turns moves, too: who sleeps on a turntable is carried along, who sleeps beside a slow paddle is
+ * pushed by it. */
+static void test_turning_wakes(void **state)
+{
+    (void)state;
+    for (int told = 0; told < 2; told++) {
+        sac_world_def def = play_def();
+        sac_world *world = play_create(&def);
+        play_floor(world);
+        sac_body_def disc = play_body_def(play_box(world, 1, 0.1f, 1), SAC_BODY_KINEMATIC, 0, 0.5f, 0);
+        sac_body_def blade = play_body_def(play_box(world, 1, 0.2f, 0.02f), SAC_BODY_KINEMATIC, 5, 0.25f, 0);
+        disc.material.friction = 1;
+        sac_body_id table = play_make(world, &disc), paddle = play_make(world, &blade);
+        sac_shape_id cube = play_box(world, 0.1f, 0.1f, 0.1f);
+        sac_body_def on = play_body_def(cube, SAC_BODY_DYNAMIC, 0.5f, 0.7f, 0.3f);
+        on.material.friction = 1;
+        sac_body_id rider = play_make(world, &on);
+        sac_body_id beside = play_body(world, cube, SAC_BODY_DYNAMIC, 5.6f, 0.1f, -0.2f);
+        play_frames(world, 180);
+        CHECK(!play_state(world, rider).awake && !play_state(world, beside).awake);
+        const float pace = 0.4f, round[3] = {0, pace, 0};
+        for (int f = 1; f <= 180; f++) {
+            float a = 0.5f * pace * (float)f / 90, q[4] = {0, sinf(a), 0, cosf(a)};
+            const float at[2][3] = {{0, 0.5f, 0}, {5, 0.25f, 0}};
+            for (int k = 0; k < 2; k++) {
+                sac_body_id which = k ? paddle : table;
+                if (told)
+                    CHECK(sac_body_move_to(world, which, at[k], q, NULL) == SAC_OK);
+                else if (f == 1)
+                    CHECK(sac_body_set_velocity(world, which, play_still, round, NULL) == SAC_OK);
+            }
+            play_step(world, 0);
+        }
+        sac_body_state r = play_state(world, rider), b = play_state(world, beside);
+        float a = 2 * pace, c = cosf(a), s = sinf(a);
+        const float there[3] = {c * 0.5f + s * 0.3f, 0.7f, c * 0.3f - s * 0.5f};
+        CHECK_SAY(play_distance(r.centre, there) < 0.03f, "the rider is %g m off\n",
+                  (double)play_distance(r.centre, there));
+        /* How far its centre is from the paddle's face, on the side it was on. */
+        float apart = -s * (b.centre[0] - 5) - c * b.centre[2] - 0.02f;
+        CHECK_SAY(apart > 0.09f, "%g m from the paddle\n", (double)apart);
+        sac_world_destroy(&world);
+    }
+}
+
 static void test_move_to_arrives(void **state)
 {
     (void)state;
@@ -795,6 +840,7 @@ int main(void)
         cmocka_unit_test(test_friction_holds_and_lets_go),
         cmocka_unit_test(test_head_on),
         cmocka_unit_test(test_kinematic_pushes),
+        cmocka_unit_test(test_turning_wakes),
         cmocka_unit_test(test_move_to_arrives),
         cmocka_unit_test(test_sensor_tells_and_does_not_push),
         cmocka_unit_test(test_sensor_tells_who_comes),
