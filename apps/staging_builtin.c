@@ -78,6 +78,22 @@ uint32_t sac_plan_floor(sac_plan *p)
     return index == UINT32_MAX ? index : sac_staging_add_actor(p->staging, "floor", index, &def);
 }
 
+void sac_plan_bound(sac_plan *p, sac_box least)
+{
+    const float room = 4; /* for what is thrown and rolls */
+    for (size_t i = 0; i < p->staging->actors.count; i++) {
+        const sac_body_def *def = &p->staging->actors.data[i].def;
+        if (def->kind != SAC_BODY_DYNAMIC) continue;
+        for (int k = 0; k < 3; k++) {
+            /* Nobody is below the floor. */
+            if (k != 1) least.low[k] = fminf(least.low[k], def->position[k] - room);
+            least.high[k] = fmaxf(least.high[k], def->position[k] + room);
+        }
+    }
+    p->staging->bounded = true;
+    p->staging->bounds = least;
+}
+
 /* ---- the shared scenes ---- */
 
 static sac_result add_boxes(sac_plan *p, const sac_shared_scene *shared)
