@@ -236,7 +236,9 @@ int sac_cmd_run(int argc, char **argv)
          "center (default), none, sweep, saccades:SEED, or a CSV file", 0, 0},
         {"bodies", 0, SAC_OPTION_UINT, &o.bodies, "N", "of a built-in scene", 1, SAC_STAGING_MOST_BODIES},
         {"shape", 0, SAC_OPTION_TEXT, &o.shape, "NAME",
-         "of a built-in scene's bodies: t24 t100 t500, a built-in\nmesh, or a file", 0, 0},
+         "of a built-in scene's bodies: t24 t100 t500, a built-in\nmesh, or a file: a mesh, or a baked "
+         ".sactree",
+         0, 0},
         {"seed", 0, SAC_OPTION_RESEED, &o.seed, "N", "of what is random (default: the scene's own)", 0, 0},
         {"substeps", 0, SAC_OPTION_UINT, &o.substeps, "N", "of a step, 1 to 16 (default 4)", 1, 16},
         {"credits", 0, SAC_OPTION_FLAG, &o.credits, NULL,

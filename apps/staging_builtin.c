@@ -7,6 +7,7 @@
 #include "apps/options.h"
 #include "apps/shared_scene.h"
 #include "apps/staging_plan_internal.h"
+#include "apps/tree_open.h"
 
 sac_result sac_plan_no_memory(const sac_plan *p)
 {
@@ -18,25 +19,52 @@ bool sac_plan_is_torus(const char *shape)
     return strcmp(shape, "t24") == 0 || strcmp(shape, "t100") == 0 || strcmp(shape, "t500") == 0;
 }
 
-sac_result sac_plan_cast(sac_plan *p, float across, uint32_t *out_prop, sac_body_def *out_def,
-                         float out_half[3])
+static bool is_tree(const char *shape)
+{
+    return sac_text_ends_in(shape, ".sactree") || sac_text_ends_in(shape, ".sph");
+}
+
+/* What saccade bake has written needs no baking. */
+static sac_result cast_tree(sac_plan *p, sac_prop *prop, sac_box *box)
+{
+    const char *slash = strrchr(p->shape, '/'), *base = slash ? slash + 1 : p->shape;
+    sac_tree *tree;
+    sac_result result = sac_tree_open(p->shape, &tree, p->error);
+    if (result != SAC_OK) return result;
+    *box = tree->box;
+    prop->kind = SAC_PROP_TREE;
+    snprintf(prop->name, sizeof prop->name, "%.40s", base);
+    sac_tree_destroy(&tree);
+    return SAC_OK;
+}
+
+static sac_result cast_shape(sac_plan *p, sac_prop *prop, sac_box *box)
 {
     sac_shape shape;
-    sac_box box = sac_box_empty();
     sac_result result = sac_shape_open(p->shape, 0, false, &shape, p->error);
     if (result != SAC_OK) return result;
     for (uint32_t i = 0; shape.mesh && i < shape.mesh->vertex_count; i++)
-        sac_box_add(&box, shape.mesh->vertices[i]);
+        sac_box_add(box, shape.mesh->vertices[i]);
     for (uint32_t i = 0; i < shape.sphere_count; i++)
         for (int side = -1; side <= 1; side += 2) {
             const float *s = shape.spheres[i],
                         corner[3] = {s[0] + (float)side * s[3], s[1] + (float)side * s[3],
                                      s[2] + (float)side * s[3]};
-            sac_box_add(&box, corner);
+            sac_box_add(box, corner);
         }
-    sac_prop prop = {.kind = SAC_PROP_BAKED, .source = (char *)p->shape, .builtin = shape.builtin};
-    snprintf(prop.name, sizeof prop.name, "%.40s", shape.name);
+    prop->builtin = shape.builtin;
+    snprintf(prop->name, sizeof prop->name, "%.40s", shape.name);
     sac_shape_close(&shape);
+    return SAC_OK;
+}
+
+sac_result sac_plan_cast(sac_plan *p, float across, uint32_t *out_prop, sac_body_def *out_def,
+                         float out_half[3])
+{
+    sac_box box = sac_box_empty();
+    sac_prop prop = {.kind = SAC_PROP_BAKED, .source = (char *)p->shape};
+    sac_result result = is_tree(p->shape) ? cast_tree(p, &prop, &box) : cast_shape(p, &prop, &box);
+    if (result != SAC_OK) return result;
     *out_def = sac_default_body_def();
     out_def->mass = 1;
     float largest =
@@ -76,6 +104,22 @@ uint32_t sac_plan_floor(sac_plan *p)
     def.kind = SAC_BODY_STATIC;
     uint32_t index = sac_staging_add_prop(p->staging, &prop);
     return index == UINT32_MAX ? index : sac_staging_add_actor(p->staging, "floor", index, &def);
+}
+
+void sac_plan_bound(sac_plan *p, sac_box least)
+{
+    const float room = 4; /* for what is thrown and rolls */
+    for (size_t i = 0; i < p->staging->actors.count; i++) {
+        const sac_body_def *def = &p->staging->actors.data[i].def;
+        if (def->kind != SAC_BODY_DYNAMIC) continue;
+        for (int k = 0; k < 3; k++) {
+            /* Nobody is below the floor. */
+            if (k != 1) least.low[k] = fminf(least.low[k], def->position[k] - room);
+            least.high[k] = fmaxf(least.high[k], def->position[k] + room);
+        }
+    }
+    p->staging->bounded = true;
+    p->staging->bounds = least;
 }
 
 /* ---- the shared scenes ---- */

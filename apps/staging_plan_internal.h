@@ -24,6 +24,8 @@ sac_result sac_plan_cast(sac_plan *p, float across, uint32_t *out_prop, sac_body
 void sac_plan_in_ball(sac_rng *rng, float out[3]);
 void sac_plan_turn(sac_rng *rng, float out[4]);
 uint32_t sac_plan_floor(sac_plan *p);
+/* Who is farther away is lost: `least`, and wider where a crowd is set up near its edge or beyond it. */
+void sac_plan_bound(sac_plan *p, sac_box least);
 /* A scene of shared_scene.h: pile, burst, wake. */
 sac_result sac_plan_shared(sac_plan *p, const char *kind);
 

@@ -147,8 +147,7 @@ sac_result sac_plan_flowers(sac_plan *p)
             return sac_plan_no_memory(p);
     }
     staging->script = breeze;
-    staging->bounded = true;
-    staging->bounds = (sac_box){{-8, -0.2f, -8}, {8, 100, 8}};
+    sac_plan_bound(p, (sac_box){{-8, -0.2f, -8}, {8, 100, 8}});
     sac_staging_set_view(staging, (float[3]){0, 1.36f, 0.1f}, (float[3]){0, 1.13f, BOARD_Z});
     sac_staging_set_light(staging, (float[3]){-0.5f, 1, 0.7f}, 1.1f);
     return SAC_OK;
@@ -296,8 +295,7 @@ sac_result sac_plan_santas(sac_plan *p)
               hoop[3] = {top[0], HOOK + 0.16f, top[2]};
         if (actor == UINT32_MAX || !add_string(staging, top, hoop)) return sac_plan_no_memory(p);
     }
-    staging->bounded = true;
-    staging->bounds = (sac_box){{-20, -0.2f, -20}, {20, 100, 20}};
+    sac_plan_bound(p, (sac_box){{-20, -0.2f, -20}, {20, 100, 20}});
     sac_staging_set_view(staging, (float[3]){0.25f, 1.72f, radius + 1.05f}, (float[3]){0, 1.7f, 0});
     sac_staging_set_light(staging, (float[3]){-0.4f, 1, 0.8f}, radius + 0.9f);
     return SAC_OK;

@@ -121,8 +121,7 @@ sac_result sac_plan_workshop(sac_plan *p)
         if (sac_staging_add_actor(staging, NULL, props[kind], &def) == UINT32_MAX)
             return sac_plan_no_memory(p);
     }
-    staging->bounded = true;
-    staging->bounds = (sac_box){{-8, -0.2f, -8}, {8, 100, 8}};
+    sac_plan_bound(p, (sac_box){{-8, -0.2f, -8}, {8, 100, 8}});
     sac_staging_set_view(staging, (float[3]){0, 1.55f, 0.25f}, (float[3]){0, 0.98f, -0.8f});
     sac_staging_set_light(staging, (float[3]){-0.35f, 1, 0.75f}, 2.2f);
     return SAC_OK;
@@ -381,8 +380,7 @@ sac_result sac_plan_billiards(sac_plan *p)
             return sac_plan_no_memory(p);
     }
     staging->script = play;
-    staging->bounded = true;
-    staging->bounds = (sac_box){{-8, -0.1f, -8}, {8, 100, 8}};
+    sac_plan_bound(p, (sac_box){{-8, -0.1f, -8}, {8, 100, 8}});
     sac_staging_set_view(staging, (float[3]){0.92f, 1.4f, TABLE_Z + 0.05f},
                          (float[3]){-0.1f, CLOTH_Y, TABLE_Z - 0.25f});
     sac_staging_set_light(staging, (float[3]){0.3f, 1, 0.25f}, 2);

@@ -197,9 +197,11 @@ static void descend(sac_world *world)
     sac_stop stop;
     uint64_t limit = descent_limit(world), cost = sac_world_cost_now(world);
     sac_tape_stop(&world->tape, &stop, &world->clock, limit, &world->pace);
+    world->agenda->read_ns = world->costs.read_ns;
     sac_agenda_work(world->agenda, world->policy, &world->def.perception, &world->focus, &stop, world->tasks,
                     &world->report.descent);
     sac_tape_close(&world->tape, &stop);
+    if (world->report.reserved_ns) world->report.reserved_ns += stop.kept_ns;
     if (!world->tape.replay)
         sac_predictor_learn(&world->costs.descend, world->agenda->count, (double)world->report.descent.tests,
                             (double)(sac_world_cost_now(world) - cost));
@@ -302,6 +304,25 @@ static void end(sac_world *world)
     world->stepping = false;
 }
 
+/* Large fronts teach what a pair of them takes, all others what entries and contacts do: of one lesson the
+ * two could not be told apart. Quickly up and slowly down, for not all fronts are alike. */
+enum { LESSON_PAIRS = 4096 };
+static const double LEAST_READ_NS = 0.2, MOST_READ_NS = 50;
+
+static void learn_reading(sac_world *world, double cost, uint64_t bulk)
+{
+    sac_costs *c = &world->costs;
+    double entries = world->agenda->count, contacts = world->report.contacts;
+    if (bulk < LESSON_PAIRS) {
+        sac_predictor_learn(&c->contacts, entries, contacts,
+                            fmax(cost - (double)bulk * c->read_ns, 0.25 * cost));
+        return;
+    }
+    double each = (cost - sac_predictor_mean_ns(&c->contacts, entries, contacts)) / (double)bulk;
+    double learned = sac_cost_learned(c->read_ns, each, each > c->read_ns ? 0.5 : 0.05);
+    c->read_ns = fmin(fmax(learned, LEAST_READ_NS), MOST_READ_NS);
+}
+
 sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_report *out_report,
                           sac_error *error)
 {
@@ -330,13 +351,13 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
     t = lap(world, SAC_STAGE_DESCEND, t);
     sac_world_shed(world, false);
     double predicted =
+        (double)world->agenda->bulk * world->costs.read_ns +
         sac_predictor_mean_ns(&world->costs.contacts, world->agenda->count, 0) +
         sac_predictor_mean_ns(&world->costs.solve,
                               world->agenda->count * world->costs.manifolds_per_pair * def->substeps,
                               world->agenda->count * world->costs.manifolds_per_pair);
     uint64_t cost = sac_world_cost_now(world);
-    sac_world_read_contacts(world);
-    uint64_t contacts_cost = sac_world_cost_now(world) - cost;
+    uint64_t bulk = sac_world_read_contacts(world), contacts_cost = sac_world_cost_now(world) - cost;
     t = lap(world, SAC_STAGE_CONTACTS, t);
     sac_world_shed(world, true);
     sac_world_pull_soft(world);
@@ -360,8 +381,7 @@ sac_result sac_world_step(sac_world *world, const sac_step_def *def, sac_step_re
             c->sweep_ns_per_body =
                 fmin(sac_cost_learned(c->sweep_ns_per_body, (double)sweep_cost / world->chosen_count, 0.1),
                      MOST_SWEEP_NS);
-        sac_predictor_learn(&c->contacts, world->agenda->count, world->report.contacts,
-                            (double)contacts_cost);
+        learn_reading(world, (double)contacts_cost, bulk);
         sac_predictor_learn(&c->finish, load, world->chosen_count,
                             (double)(sac_world_cost_now(world) - cost));
     }

@@ -7,8 +7,9 @@
 
 /* Of the thinner one's thickness: deeper no motion brings two before they are looked at. */
 static const float INSIDE = 0.25f;
-/* The stop is asked between chunks, whatever the number of threads. */
-enum { CHUNK = 64, AHEAD = 3, FAR_AHEAD = 8 };
+/* The stop is asked between chunks, whatever the number of threads: after so many entries, or when their
+ * fronts have so many pairs. */
+enum { CHUNK = 64, CHUNK_PAIRS = 16384, AHEAD = 3, FAR_AHEAD = 8 };
 /* Contacts of a pair when time is short: two still keep it from turning into the other. */
 enum { FEWER = 2 };
 
@@ -205,10 +206,23 @@ static void leave_unread(sac_world *world, uint32_t at)
     world->unseen += before - world->chosen_count;
 }
 
-void sac_world_read_contacts(sac_world *world)
+static uint32_t next_chunk(const sac_agenda *agenda, uint32_t at, uint64_t *bulk)
+{
+    uint64_t pairs = 0;
+    uint32_t n = 0;
+    while (n < CHUNK && at + n < agenda->count && pairs < CHUNK_PAIRS) {
+        uint64_t front = (uint64_t)agenda->pending[at + n] + agenda->done[at + n];
+        *bulk += sac_agenda_bulk_of(front);
+        pairs += front;
+        n++;
+    }
+    return n;
+}
+
+uint64_t sac_world_read_contacts(sac_world *world)
 {
     uint32_t entries = world->agenda->count, at = 0;
-    uint64_t start = sac_world_now(world), limit = world->step_deadline_ns, end = limit;
+    uint64_t start = sac_world_now(world), limit = world->step_deadline_ns, end = limit, bulk = 0;
     reading job = {.world = world, .most = SAC_CONTACT_MOST};
     if (limit != UINT64_MAX) {
         /* When reading would take what the solver needs, the rest of the pairs get fewer contacts; when it
@@ -225,7 +239,7 @@ void sac_world_read_contacts(sac_world *world)
     sac_tape_stop(&world->tape, &last, &world->clock, end, &world->pace);
     while (at < entries && !(at > 0 && sac_stop_reached(&last))) {
         if (job.most == SAC_CONTACT_MOST && sac_stop_reached(&stop)) job.most = FEWER;
-        uint32_t n = entries - at < CHUNK ? entries - at : CHUNK;
+        uint32_t n = next_chunk(world->agenda, at, &bulk);
         uint64_t before = 0, after = 0;
         for (uint32_t w = 0; w < 64; w++) before += job.credits[w];
         job.first = at;
@@ -242,4 +256,5 @@ void sac_world_read_contacts(sac_world *world)
         world->report.rungs[SAC_RUNG_CONTACTS] += job.cut[w];
         world->report.flips += job.flips[w];
     }
+    return bulk;
 }

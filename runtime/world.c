@@ -225,6 +225,7 @@ static void costs_init(sac_costs *costs)
     costs->points_per_manifold = 3;
     costs->places_per_body = 0.3;
     costs->sweep_ns_per_body = 100;
+    costs->read_ns = 10;
     costs->throttle = 0.4;
     costs->lift = 0.7;
 }

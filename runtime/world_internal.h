@@ -176,6 +176,7 @@ typedef struct sac_costs {
     double touches_per_point, fronts_per_point;
     double unseen_ns;         /* of boxes of those that fly on by themselves */
     double sweep_ns_per_body; /* of fast bodies, over all simulated ones */
+    double read_ns;           /* a pair of a front, beyond those of a usual one */
     double early_ns;          /* before the deadline: when to be done */
     uint32_t whole;           /* so many bodies were simulated last time, if these were all there are */
     double whole_ns;          /* and took so long */
@@ -373,7 +374,8 @@ void sac_world_forget_deferred(sac_world *world);
 void sac_world_bound(sac_world *world);         /* bounds.c: boxes that no longer hold their body */
 void sac_world_strike_comers(sac_world *world); /* strike.c: who runs into a kinematic body by itself */
 void sac_world_gather(sac_world *world);        /* gather.c: pairs into the agenda */
-void sac_world_read_contacts(sac_world *world); /* touch.c: fronts and memory into manifolds */
+/* touch.c: fronts and memory into manifolds. Returns how many pairs of fronts were read beyond the usual. */
+uint64_t sac_world_read_contacts(sac_world *world);
 /* soften.c: contacts and goals of soft bodies, before the solver; response and motion after it. */
 void sac_world_pull_soft(sac_world *world);
 void sac_world_respond(sac_world *world, uint32_t substeps); /* respond.c: manifolds into motion */

@@ -51,8 +51,19 @@ typedef struct sac_agenda {
     uint32_t *tests;
     sac_meeting *meetings;                           /* set up for entries that are STARTED */
     uint32_t *pending_at, *pending, *done_at, *done; /* where the front is in the arena, and how many pairs */
+    /* Pairs of fronts beyond SAC_AGENDA_USUAL_FRONT of an entry: how many, and, the caller's, how long it
+     * takes to read one afterwards. That time is kept free before the stop's deadline. */
+    uint64_t bulk;
+    double read_ns;
     struct sac_agenda_private *own;
 } sac_agenda;
+
+/* What a front of so many pairs takes to read depends on other things more. */
+#define SAC_AGENDA_USUAL_FRONT 256u
+static inline uint64_t sac_agenda_bulk_of(uint64_t front)
+{
+    return front > SAC_AGENDA_USUAL_FRONT ? front - SAC_AGENDA_USUAL_FRONT : 0;
+}
 
 typedef struct sac_agenda_def {
     uint32_t pairs;      /* default 4096; sac_agenda_reserve grows it, outside a frame */

@@ -158,6 +158,12 @@ static void slide_down(sac_agenda *agenda, uint32_t i, arena_list pending, arena
     if (agenda->done_at[i] >= base) agenda->done_at[i] -= (uint32_t)by;
 }
 
+static void keep_for_reading(sac_agenda *agenda, sac_stop *stop, uint64_t bulk)
+{
+    agenda->bulk = bulk;
+    sac_stop_keep(stop, (uint64_t)((double)bulk * agenda->read_ns));
+}
+
 /* Opens a level slice by slice. False when the stop was reached before its end. */
 static bool open_level(sac_agenda *agenda, uint32_t i, sac_stop *stop, bool heed, uint64_t *credits)
 {
@@ -171,6 +177,8 @@ static bool open_level(sac_agenda *agenda, uint32_t i, sac_stop *stop, bool heed
         return true;
     }
     bool whole = true;
+    size_t was = (size_t)was_pending.count + was_done.count;
+    uint64_t others = agenda->bulk - sac_agenda_bulk_of(was);
     while (half.used < was_pending.count) {
         sac_pairs rest = pairs_at(own, was_pending.at + half.used, was_pending.count - half.used);
         rest.count = rest.room;
@@ -181,6 +189,8 @@ static bool open_level(sac_agenda *agenda, uint32_t i, sac_stop *stop, bool heed
         *credits += opened.tests + SAC_CREDITS_PIECE;
         own->report->tests += opened.tests;
         sac_stop_did(stop, opened.tests + SAC_CREDITS_PIECE);
+        size_t front = was - half.used + half.next.count + half.done.count;
+        keep_for_reading(agenda, stop, others + sac_agenda_bulk_of(front));
         if (opened.used == 0) {
             agenda->flags[i] |= SAC_AGENDA_COARSE;
             break;
@@ -327,6 +337,7 @@ static void forget_fronts(sac_agenda *agenda)
     uint8_t *restrict flags = agenda->flags;
     for (size_t i = 0; i < n; i++) flags[i] &= SAC_AGENDA_TOP | SAC_AGENDA_SENSOR | SAC_AGENDA_STALE;
     agenda->own->arena_used = agenda->capacity;
+    agenda->bulk = 0;
 }
 
 void sac_agenda_work(sac_agenda *agenda, const sac_policy *policy, const sac_perception_def *perception,

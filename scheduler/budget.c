@@ -28,6 +28,12 @@ static uint64_t within(double credits)
     return credits < MOST_K ? (uint64_t)credits : MOST_K;
 }
 
+static uint64_t end_of(const sac_stop *stop)
+{
+    if (stop->deadline_ns == UINT64_MAX) return UINT64_MAX;
+    return stop->deadline_ns > stop->kept_ns ? stop->deadline_ns - stop->kept_ns : 0;
+}
+
 void sac_stop_look(sac_stop *stop)
 {
     uint64_t now = sac_clock_now(stop->clock), done = stop->spent - stop->last_spent;
@@ -44,15 +50,16 @@ void sac_stop_look(sac_stop *stop)
     stop->looked = true;
     stop->last_ns = now;
     stop->last_spent = stop->spent;
-    if (now >= stop->deadline_ns && !endless) {
+    uint64_t end = end_of(stop);
+    if (now >= end && !endless) {
         stop->reached = true;
-        stop->late_ns = now - stop->deadline_ns;
+        stop->late_ns = now - end;
         return;
     }
     uint64_t ahead = stop->pace ? stop->pace->credits : 4096u;
     uint32_t look_ns = stop->pace && stop->pace->look_ns ? stop->pace->look_ns : 2000u;
     /* The last look before the deadline comes as early as the deadline. */
-    double left = (double)ahead * (double)(stop->deadline_ns - now) / look_ns;
+    double left = (double)ahead * (double)(end - now) / look_ns;
     if (left < (double)ahead) ahead = (uint64_t)left + 1u;
     stop->next_look = stop->spent + ahead;
 }
@@ -64,7 +71,7 @@ bool sac_stop_before(sac_stop *stop, uint64_t credits)
     sac_stop_look(stop);
     if (stop->reached || !stop->spent) return stop->reached;
     double took = (double)(stop->last_ns - stop->first_ns), rate = took / (double)stop->spent;
-    stop->reached = rate * (double)credits > (double)(stop->deadline_ns - stop->last_ns);
+    stop->reached = rate * (double)credits > (double)(end_of(stop) - stop->last_ns);
     return stop->reached;
 }
 

@@ -10,7 +10,7 @@
  *   record(stop.pieces);                      // replay: sac_stop_after(&stop, &clock, pieces)
  *
  * Index: sac_stop_at  sac_stop_after  sac_stop_reached  sac_stop_before  sac_stop_did  sac_stop_saw
- *        sac_stop_charge  sac_pace_init
+ *        sac_stop_charge  sac_stop_keep  sac_pace_init
  *        sac_predictor_init
  *        sac_predictor_mean_ns  sac_predictor_reserve_ns  sac_predictor_learn
  */
@@ -37,6 +37,7 @@ typedef struct sac_stop {
     uint64_t pieces;                         /* done before it was reached: where it was stopped */
     uint64_t limit;                          /* replay: stop after so many pieces; UINT64_MAX: live */
     uint64_t late_ns; /* when it was reached: how long after the deadline it was seen */
+    uint64_t kept_ns; /* of the time before the deadline, for what follows */
     bool reached, looked;
 } sac_stop;
 
@@ -77,6 +78,9 @@ static inline void sac_stop_charge(sac_stop *stop, uint64_t credits)
     stop->spent += credits;
     sac_clock_spend(stop->clock, credits);
 }
+
+/* The work done so far makes so much to do afterwards: the stop is reached that much before the deadline. */
+static inline void sac_stop_keep(sac_stop *stop, uint64_t ns) { stop->kept_ns = ns; }
 
 /* Learns cost = fixed + per_a * a + per_b * b online, and how far it is off. */
 #define SAC_PREDICTOR_TERMS 3

@@ -54,6 +54,33 @@ static void ends_in_time(void **state)
     }
 }
 
+/* What the work makes to do afterwards is kept free before the deadline, as it grows. */
+static void keeps_time_for_later(void **state)
+{
+    (void)state;
+    fake time = {.now = 50000};
+    sac_clock clock = sac_clock_caller(fake_now, &time);
+    sac_pace pace;
+    sac_pace_init(&pace);
+    sac_stop stop;
+    const uint64_t start = time.now, budget = 1000000;
+    uint64_t kept = 0;
+    sac_stop_at(&stop, &clock, start + budget, &pace);
+    while (!sac_stop_reached(&stop)) {
+        time.now += 1000;
+        sac_stop_did(&stop, 2000);
+        sac_stop_keep(&stop, kept += 3000);
+    }
+    assert_in_range(time.now + kept, start + budget, start + budget + 20000);
+    /* More than there is: at once, and nothing wraps. */
+    sac_stop_at(&stop, &clock, time.now + budget, &pace);
+    sac_stop_keep(&stop, UINT64_MAX);
+    assert_true(sac_stop_reached(&stop));
+    sac_stop_at(&stop, &clock, UINT64_MAX, &pace);
+    sac_stop_keep(&stop, budget);
+    assert_false(sac_stop_reached(&stop) || sac_stop_before(&stop, 1000000));
+}
+
 /* Large pieces: the one that would be late is not begun, all that fit are, and a replay stops at the same. */
 static void stops_before(void **state)
 {
@@ -269,15 +296,11 @@ static void nonsense_is_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ends_in_time),
-        cmocka_unit_test(stops_before),
-        cmocka_unit_test(past_deadline),
-        cmocka_unit_test(clock_jumps),
-        cmocka_unit_test(no_deadline_is_none),
-        cmocka_unit_test(counts_again),
-        cmocka_unit_test(what_comes_after_does_not_count),
-        cmocka_unit_test(learns_costs),
-        cmocka_unit_test(follows_changes),
+        cmocka_unit_test(ends_in_time),         cmocka_unit_test(keeps_time_for_later),
+        cmocka_unit_test(stops_before),         cmocka_unit_test(past_deadline),
+        cmocka_unit_test(clock_jumps),          cmocka_unit_test(no_deadline_is_none),
+        cmocka_unit_test(counts_again),         cmocka_unit_test(what_comes_after_does_not_count),
+        cmocka_unit_test(learns_costs),         cmocka_unit_test(follows_changes),
         cmocka_unit_test(nonsense_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -321,6 +321,11 @@ static void slips_are_answered(void **state)
     assert_string_equal(text, "0 0 0 1\n");
     expect("run pile --bodies 2 --frames 1 --out report --record report/frame-00000.png", 2,
            "would both write");
+    /* What saccade bake writes is a shape like any other, and spared like one. */
+    expect("bake knot --triangles 500 --depth 2 --method octree --quick -o own.sactree", 0, "");
+    expect("run pile --shape own.sactree --bodies 4 --frames 20 --json", 0, "\"lost_bodies\":0");
+    expect("run pile --shape ./own.sactree --bodies 4 --frames 1 --record own.sactree", 2, "would overwrite");
+    expect("run pile --shape no.sactree --bodies 4", 1, "no.sactree");
     expect("run pile --bodies 0", 2, "from 1 to");
     expect("run pile --bodies 9999999", 2, "from 1 to");
 }

@@ -412,6 +412,19 @@ static void built_in_scenes_are_what_they_say(void **state)
         }
     }
     assert_int_equal(count, 15);
+    /* However many: nobody is set up where bodies count as lost. */
+    for (uint32_t i = 0; i < count; i++) {
+        const sac_staging_def crowd = {.bodies = 20000};
+        assert_int_equal(sac_staging_builtin(&staging, sac_staging_name(i, NULL), &crowd, &error), SAC_OK);
+        sac_census census = {0};
+        for (size_t k = 0; k < staging.actors.count; k++) {
+            sac_body_state at = {.kind = staging.actors.data[k].def.kind};
+            memcpy(at.centre, staging.actors.data[k].def.position, sizeof at.centre);
+            sac_census_count(&census, &staging, &at);
+        }
+        assert_int_equal(census.lost, 0);
+        sac_staging_fini(&staging);
+    }
     const sac_staging_def def = {0}, other = {.shape = "knot", .bodies = 3}, bad = {.shape = "knto"};
     assert_int_equal(sac_staging_builtin(&staging, "plie", &def, &error), SAC_ERROR_ARGUMENT);
     assert_non_null(strstr(error.remedy, "pile"));

@@ -218,10 +218,56 @@ static void test_short_after_long(void **state)
     sac_world_destroy(&world);
 }
 
+/* Trees so deep that two which lie in each other have a hundred thousand pairs of spheres to read contacts
+ * from: no more are opened than there is time to read. */
+static void test_deep_trees_are_read_in_time(void **state)
+{
+    (void)state;
+    enum { COUNT = 48, ACROSS = 4 };
+    sac_build_def build = sac_default_build_def();
+    sac_mesh *mesh;
+    sac_tree *tree;
+    sac_form form;
+    assert_int_equal(sac_mesh_builtin("blob", 3000, &mesh, NULL), SAC_OK);
+    build.method = SAC_METHOD_OCTREE;
+    build.depth = 4;
+    assert_int_equal(sac_tree_build(mesh, &build, &tree, NULL), SAC_OK);
+    assert_int_equal(sac_form_from_tree(&form, tree, NULL), SAC_OK);
+    for (uint64_t budget = 300000; budget <= 1200000; budget *= 2) {
+        sac_world_def def = sac_default_world_def();
+        sac_body_def body = sac_default_body_def();
+        sac_world *world;
+        def.clock = sac_clock_credits(500);
+        assert_int_equal(sac_world_create(&def, &world, NULL), SAC_OK);
+        assert_int_equal(sac_world_add_shape(world, &form, &body.shape, NULL), SAC_OK);
+        body.mass = 1;
+        body.scale = 0.5f;
+        for (uint32_t i = 0; i < COUNT; i++) {
+            body.position[0] = 0.3f * (float)(i % ACROSS);
+            body.position[1] = 0.3f * (float)(i / ACROSS % ACROSS);
+            body.position[2] = 0.3f * (float)(i / ACROSS / ACROSS);
+            assert_int_equal(sac_body_create(world, &body, NULL, NULL), SAC_OK);
+        }
+        uint64_t most = 0;
+        for (uint32_t f = 0; f < 60; f++) {
+            sac_step_def step = sac_default_step_def();
+            sac_step_report report;
+            step.budget_ns = budget;
+            assert_int_equal(sac_world_step(world, &step, &report, NULL), SAC_OK);
+            if (report.spent_ns > most) most = report.spent_ns;
+        }
+        assert_in_range(most, 0, budget + 100000);
+        sac_world_destroy(&world);
+    }
+    sac_tree_destroy(&tree);
+    sac_mesh_destroy(&mesh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_starved_bodies_stay_apart), cmocka_unit_test(test_starved_heap_sleeps),
-        cmocka_unit_test(test_fliers_fly_on), cmocka_unit_test(test_short_after_long)};
+        cmocka_unit_test(test_deep_trees_are_read_in_time), cmocka_unit_test(test_starved_bodies_stay_apart),
+        cmocka_unit_test(test_starved_heap_sleeps), cmocka_unit_test(test_fliers_fly_on),
+        cmocka_unit_test(test_short_after_long)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
