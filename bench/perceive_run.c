@@ -347,7 +347,8 @@ sac_result sac_perceive_run(const sac_perceive_motion *m, const sac_perceive_cas
     size_t places = (size_t)m->things * m->things;
     sac_agenda_def def = sac_default_agenda_def();
     def.pairs = run.room;
-    def.entries = 1u << 21;
+    /* Room is zeroed for each run: two thousand entries a pair, and never little. */
+    def.entries = run.room < 128 ? 1u << 18 : run.room < 1024 ? run.room << 11 : 1u << 21;
     def.seed = seed;
     sac_result result = sac_agenda_create(&def, &run.agenda, error);
     float *floats = sac_alloc_zero(FLOATS * (size_t)run.room, sizeof *floats);
