@@ -296,6 +296,9 @@ static void what_bends_is_drawn_where_its_points_are(void **state)
     (void)state;
     static const char *const names[] = {"jelly", "santas", "flowers"};
     for (int n = 0; n < 3; n++) {
+#ifdef SACCADE_INSTRUMENTED
+        if (n == 1) continue; /* two other tests here draw santas */
+#endif
         sac_show *show = open_show(names[n], n == 2 ? 1 : 7, 0);
         sac_viewer viewer = sac_show_viewer(show);
         const sac_world *world = sac_show_world_at(show, 0);
