@@ -233,7 +233,9 @@ int sac_cmd_run(int argc, char **argv)
         {"policy", 'p', SAC_OPTION_TEXT, &o.policy, "NAME",
          "exhaustive fifo random round-robin distance sort groups:N\nprobability jnd (default)", 0, 0},
         {"gaze", 'g', SAC_OPTION_TEXT, &o.gaze, "WHERE",
-         "center (default), none, sweep, saccades:SEED, or a CSV file", 0, 0},
+         "center (default), none, head, sweep, fixation:YAW,PITCH,\npursuit:RADIUS,PERIOD, saccades:SEED, or "
+         "a CSV file",
+         0, 0},
         {"bodies", 0, SAC_OPTION_UINT, &o.bodies, "N", "of a built-in scene", 1, SAC_STAGING_MOST_BODIES},
         {"shape", 0, SAC_OPTION_TEXT, &o.shape, "NAME",
          "of a built-in scene's bodies: t24 t100 t500, a built-in\nmesh, or a file: a mesh, or a baked "

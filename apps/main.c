@@ -17,7 +17,7 @@ typedef struct command_entry {
 static const command_entry commands[] = {
     {"bake", "bake a mesh into a sphere-tree", sac_cmd_bake},
     {"tree", "look at trees: info, export, render, compare", sac_cmd_tree},
-    {"bench", "measure: descent, bake, peers", sac_cmd_bench},
+    {"bench", "measure: descent, bake, broad, peers, schedule, soft, solve", sac_cmd_bench},
     {"run", "run a scene within a budget, tell what it cost and what is left to see", sac_cmd_run},
     {"stability", "the most bodies held at each frame rate, beside other engines", sac_cmd_stability},
     {"replay", "run a recording again and compare every frame", sac_cmd_replay},

@@ -46,6 +46,9 @@ typedef struct sac_penetration_cast {
 
 /* Memory kept from one call to the next; start with zeros. */
 typedef struct sac_penetration_room {
+    sac_array(float) balls;   /* four a body */
+    sac_array(float) reach;   /* of each shape */
+    sac_array(uint32_t) near; /* bodies or spheres */
     sac_array(float) spheres; /* four a sphere, world */
     sac_array(uint32_t) owner;
     sac_array(uint32_t) order;

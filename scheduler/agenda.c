@@ -74,9 +74,6 @@ static bool fit(sac_agenda *agenda, uint32_t capacity)
         sac_free(arena, arena_size, sizeof *arena);
         return false;
     }
-    /* Touched here, so that no page is met for the first time inside a frame. */
-    memset(storage, 0, bytes);
-    memset(arena, 0, arena_size * sizeof *arena);
     char *at = storage;
 #define X(whose, type, name)                                                      \
     {                                                                             \

@@ -10,7 +10,7 @@
 typedef struct sac_measure_def {
     uint32_t sphere_points;   /* Fibonacci points on each sphere, default 642 */
     uint32_t surface_samples; /* default 100000 */
-    uint32_t volume_samples;  /* default 200000 */
+    uint32_t volume_samples;  /* default 60000 */
     uint32_t threads;         /* default 1 */
     uint64_t seed;            /* default 1 */
     uint32_t cookie;
