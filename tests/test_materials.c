@@ -308,8 +308,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_balls_roll_down_slopes), cmocka_unit_test(test_nobody_sinks_between_triangles),
         cmocka_unit_test(test_boxes_slide_over_seams), cmocka_unit_test(test_trees_fall_over),
-        cmocka_unit_test(test_bounces_keep_momentum),
-        cmocka_unit_test(test_tumbling_bounces_keep_momentum),
+        cmocka_unit_test(test_bounces_keep_momentum),  cmocka_unit_test(test_tumbling_bounces_keep_momentum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
