@@ -278,7 +278,9 @@ int sac_cmd_run(int argc, char **argv)
         options,
         sizeof options / sizeof *options,
         "A miss is a step whose own CPU time is more than 250 us over the budget. The noise floor is the\n"
-        "overshoot of a loop that only watches the clock, run in turn with the steps."};
+        "overshoot of a loop that only watches the clock, run in turn with the steps; where that loop was\n"
+        "stopped for longer than a step has to spare, so were steps, and a miss may be the machine's:\n"
+        "record the run and ask saccade replay --time."};
     int words, code = sac_options_parse(&command, argc, argv, &common, &o.scene, 1, &words);
     if (code >= 0) return code;
     if (!words)

@@ -169,6 +169,7 @@ static sac_result summarise(runner *r, sac_error *error)
     for (size_t i = 0; i < r->floor.wall_us.count; i++)
         if (!sac_array_push(&run->floor_us, r->floor.wall_us.data[i])) return no_memory(error);
     run->noise_us = sac_noise_floor_wall_us(&r->floor);
+    run->stall_us = sac_noise_floor_stall_us(&r->floor);
     run->state_hash = sac_world_hash(r->world);
     run->bodies = run->census.dynamic;
     sac_world_counters(r->world, &counters);

@@ -53,7 +53,7 @@ typedef struct sac_run {
     uint64_t frames; /* done */
     uint32_t bodies; /* dynamic, at the end */
     /* Microseconds; in credits mode steps and overshoot are those of the credit clock. */
-    sac_percentiles step_us, cpu_us, overshoot_us, noise_us;
+    sac_percentiles step_us, cpu_us, overshoot_us, noise_us, stall_us;
     sac_percentiles record_us; /* CPU time of recording, behind each step and in none of the above; or NaN */
     uint64_t misses;           /* steps whose own CPU time was more than 250 us beyond the budget */
     uint64_t late;             /* steps whose wall time was: misses, and stolen cores */

@@ -109,7 +109,10 @@ void sac_run_page_figures(sac_page *page, const sac_run *run, const sac_run_def 
             &run->step_us);
     add_row(page, "step, CPU time of its thread", &run->cpu_us);
     if (def->budget_ns) add_row(page, "overshoot: step less budget", &run->overshoot_us);
-    if (isfinite(run->noise_us.p50)) add_row(page, "noise floor: overshoot of a spin loop", &run->noise_us);
+    if (isfinite(run->noise_us.p50)) {
+        add_row(page, "noise floor: overshoot of a spin loop", &run->noise_us);
+        add_row(page, "longest stall in each spin", &run->stall_us);
+    }
     sac_page_add(page, "</table></div>\n");
 }
 

@@ -46,6 +46,7 @@ json_t *sac_run_json(const char *scene, const char *gaze, const sac_run *run, co
     json_object_set_new(o, "cpu_us", percentiles_json(&run->cpu_us));
     json_object_set_new(o, "overshoot_us", percentiles_json(&run->overshoot_us));
     json_object_set_new(o, "noise_floor_us", percentiles_json(&run->noise_us));
+    json_object_set_new(o, "stall_us", percentiles_json(&run->stall_us));
     json_object_set_new(o, "record_us", percentiles_json(&run->record_us));
     set_count(o, "misses", run->misses);
     set_count(o, "late", run->late);
@@ -100,6 +101,7 @@ void sac_run_say(const char *scene, const char *gaze, const sac_run *run, const 
     say_row("own CPU time", &run->cpu_us);
     say_row("overshoot", &run->overshoot_us);
     say_row("noise floor (spin loop)", &run->noise_us);
+    say_row("longest stall in a spin", &run->stall_us);
     say_row("recording, behind the step", &run->record_us);
     if (def->budget_ns)
         sac_say("  misses %llu (own CPU time more than 250 us over), late %llu (wall time), returned %.0f us "
