@@ -496,7 +496,7 @@ static void end_touches(sac_world *world)
 
 void sac_world_respond(sac_world *world, uint32_t substeps)
 {
-    uint32_t contacts = list_contacts(world), tiers = 1;
+    uint32_t contacts = sac_world_cross_seams(world, list_contacts(world)), tiers = 1;
     for (uint32_t i = 0; i < world->chosen_count; i++) world->ground_next[world->chosen[i]] = SAC_NO_GROUND;
     world->contact_count = contacts;
     uint64_t start = sac_world_now(world), cost = sac_world_cost_now(world),

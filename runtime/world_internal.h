@@ -380,6 +380,9 @@ uint64_t sac_world_read_contacts(sac_world *world);
 void sac_world_pull_soft(sac_world *world);
 void sac_world_respond(sac_world *world, uint32_t substeps); /* respond.c: manifolds into motion */
 void sac_world_respond_soft(sac_world *world);
+/* seams.c: contacts with a piece of a floor that another piece bears the body over are taken off the list of
+ * so many; returns how many are left. */
+uint32_t sac_world_cross_seams(sac_world *world, uint32_t count);
 /* balance.c: what the contacts of a set made out of nothing is taken back; `cut`: no sub-step was finished.
  */
 void sac_world_balance(sac_world *world, uint32_t contacts, uint32_t stamp, bool cut);

@@ -53,13 +53,21 @@ static float most_along(const sac_hull *h, const float n[3], float sign)
     return most;
 }
 
-/* How far the farthest point is from the turning point, whatever the share. */
-static float reach_of(const sac_mover *m)
+/* How fast the fastest point of its hull moves by turning, whatever the share: each stays as far from the
+ * axis it turns about, and what is round about such a point stays round. A wheel that rolls on comes no
+ * nearer by that. */
+static float turning_of(const sac_mover *m)
 {
-    float arm[3];
+    shape now;
+    float most = 0, arm[3], pace[3];
     if (m->spin == 0 || m->form->kind >= SAC_FORM_PLANE) return 0;
-    sac_mover_arm(m, m->form->ball, arm);
-    return sac_v3_length(arm) + m->form->ball[3] * m->scale;
+    shape_now(m, &now);
+    for (uint32_t k = 0; k < now.whole.count; k++) {
+        sac_v3_sub(now.whole.points[k], m->at, arm);
+        sac_v3_cross(m->w, arm, pace);
+        most = sac_most(most, sac_v3_length(pace));
+    }
+    return most;
 }
 
 typedef struct pursuit {
@@ -250,7 +258,7 @@ float sac_advance_convex(sac_mover *a, sac_mover *b, float allowed, uint64_t cre
                            b->form->thickness < FLT_MAX ? b->form->thickness * b->scale : FLT_MAX);
     if (b->form->kind == SAC_FORM_TERRAIN) thin = a->form->thickness * a->scale;
     p.allowed = sac_least(allowed, CORE * 0.5f * thin);
-    p.turning = a->spin * reach_of(a) + b->spin * reach_of(b);
+    p.turning = turning_of(a) + turning_of(b);
     if (b->form->kind == SAC_FORM_TERRAIN)
         pursue_terrain(&p);
     else
