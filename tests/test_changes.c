@@ -205,7 +205,6 @@ static void test_support_that_changes_wakes(void **state)
     }
 }
 
-/* One that is put to sleep by hand leaves the others as they are, also when there is little time. */
 /* Nobody has looked yet at what a body that starts asleep, or is put to sleep at once, lies on. */
 static void test_sleepers_fall_when_support_goes(void **state)
 {
@@ -241,6 +240,7 @@ static void test_sleepers_fall_when_support_goes(void **state)
     }
 }
 
+/* One that is put to sleep by hand leaves the others as they are, also when there is little time. */
 static void test_sleep_by_hand(void **state)
 {
     (void)state;
